@@ -1,0 +1,7 @@
+//! `corpus` crawls web sites politely and turns them into a corpus for retrieval: clean Markdown,
+//! cut into chunks that keep their structure, free of duplicates, in Parquet files.
+//!
+//! The modules stand in the order in which a page passes them. Each stage knows only [`model`];
+//! [`pipeline`] alone joins them, and [`cli`] alone speaks. ARCHITECTURE.md is the map.
+
+pub mod model;

@@ -1,0 +1,185 @@
+//! A page as its reader sees it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
+use super::{Ledger, WebUrl};
+
+/// Markdown (CommonMark 0.31 with GFM tables, strikethrough and task items).
+///
+/// # Invariants
+///
+/// - LF alone ends a line; there is no NUL; the text is in Unicode normalization form C.
+/// - It is empty or ends with exactly one LF, and does not begin with one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Markdown(String);
+
+impl Markdown {
+    /// Brings `text` into the form that the invariants state.
+    pub fn new(text: &str) -> Self {
+        let mut clean = String::with_capacity(text.len() + 1);
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '\r' if chars.peek() == Some(&'\n') => {}
+                '\r' => clean.push('\n'),
+                '\0' => {}
+                other => clean.push(other),
+            }
+        }
+        if is_nfc_quick(clean.chars()) != IsNormalized::Yes {
+            clean = clean.nfc().collect();
+        }
+        let body = clean.trim_start_matches('\n').trim_end();
+        if body.is_empty() {
+            return Self::default();
+        }
+        let mut body = body.to_owned();
+        body.push('\n');
+        Self(body)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Gives the text away.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Markdown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a page says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The title, from the page's main heading or its `title` element.
+    pub title: Option<String>,
+    /// The description.
+    pub description: Option<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// The name of the site.
+    pub site_name: Option<String>,
+    /// When it was published, as the page writes it.
+    pub published_at: Option<String>,
+    /// When it was last changed, as the page writes it.
+    pub modified_at: Option<String>,
+    /// The address that the page calls its own.
+    pub canonical_url: Option<String>,
+    /// The language of the text: an ISO 639-1 or 639-3 code.
+    pub lang: Option<String>,
+}
+
+/// What a page asks of robots, by `meta` elements and `X-Robots-Tag`, the strictest taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RobotsDirectives {
+    /// Not to be stored.
+    pub noindex: bool,
+    /// Its links are not to be followed.
+    pub nofollow: bool,
+}
+
+/// A heading that stands in a document's Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// The fragment that leads to it.
+    pub anchor: Option<String>,
+}
+
+/// A limit that cut a page, or a fact about it that a reader should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PageFlag {
+    /// Nesting beyond `extract.max_depth` was flattened.
+    DepthCut,
+    /// Elements beyond `extract.max_nodes` were not read.
+    NodesCut,
+    /// Source beyond `extract.max_source_chars` was not read.
+    SourceCut,
+    /// Markdown beyond `extract.max_markdown_chars` was not kept.
+    MarkdownCut,
+    /// Links beyond `extract.max_links` were not followed.
+    LinksCut,
+    /// The charset is a guess.
+    CharsetGuessed,
+    /// Main content was not found; the whole page is kept.
+    WholePage,
+}
+
+impl PageFlag {
+    /// The word in the `flags` column.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DepthCut => "depth_cut",
+            Self::NodesCut => "nodes_cut",
+            Self::SourceCut => "source_cut",
+            Self::MarkdownCut => "markdown_cut",
+            Self::LinksCut => "links_cut",
+            Self::CharsetGuessed => "charset_guessed",
+            Self::WholePage => "whole_page",
+        }
+    }
+
+    /// Whether text of the page may be missing.
+    pub fn is_partial(self) -> bool {
+        matches!(self, Self::NodesCut | Self::SourceCut | Self::MarkdownCut)
+    }
+}
+
+/// A page as its reader sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// What the page says about itself.
+    pub metadata: Metadata,
+    /// The main content.
+    pub markdown: Markdown,
+    /// The headings in `markdown`, in order.
+    pub headings: Vec<Heading>,
+    /// Addresses that the page links to, each once, in page order.
+    pub outlinks: Vec<WebUrl>,
+    /// What the page asks of robots.
+    pub robots: RobotsDirectives,
+    /// What was removed on the way.
+    pub ledger: Ledger,
+    /// Limits that cut the page, in order of their names.
+    pub flags: Vec<PageFlag>,
+    /// Characters of the source.
+    pub original_html_chars: u64,
+    /// Characters of the Markdown before cleaning.
+    pub initial_markdown_chars: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn markdown_has_one_form(text in "[a\r\n\0 é\u{65}\u{301}]{0,40}") {
+            let markdown = Markdown::new(&text);
+            prop_assert!(!markdown.as_str().contains(['\r', '\0']));
+            prop_assert!(markdown.is_empty() || markdown.as_str().ends_with('\n'));
+            prop_assert!(!markdown.as_str().ends_with("\n\n"));
+            prop_assert_eq!(&Markdown::new(markdown.as_str()), &markdown);
+        }
+    }
+}

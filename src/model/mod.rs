@@ -1,0 +1,31 @@
+//! What travels between the stages: plain values whose invariants hold from construction on.
+//!
+//! In: nothing. Out: the types that every stage may name. Nothing here reads a clock, a disk or
+//! the network, and nothing here knows a stage.
+//!
+//! | type | made by | read by |
+//! |---|---|---|
+//! | [`WebUrl`], [`CanonicalUrl`] | anyone who meets an address | everyone |
+//! | [`Request`] | `store` | `fetch` |
+//! | [`FetchedPage`] | `fetch` | `extract` |
+//! | [`Document`] | `extract` and `clean` | `chunk` |
+//! | [`Chunk`] | `chunk` | `output` |
+//! | [`PageRecord`] | `pipeline` | `store`, `output` |
+
+mod chunk;
+mod document;
+mod hash;
+mod ledger;
+mod outcome;
+mod page;
+mod record;
+mod url;
+
+pub use chunk::{BlockKind, Chunk, ChunkFlag};
+pub use document::{Document, Heading, Markdown, Metadata, PageFlag, RobotsDirectives};
+pub use hash::{ContentHash, chunk_id, document_id};
+pub use ledger::{Ledger, Removal};
+pub use outcome::{DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome};
+pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validators};
+pub use record::{ContentCounts, PageRecord};
+pub use url::{CanonicalUrl, UrlError, WebUrl};
