@@ -1,0 +1,4 @@
+//! x
+mod fence;
+mod parse;
+mod tree;
