@@ -342,7 +342,8 @@ mod tests {
     #[track_caller]
     fn check_bounded(html: &str) {
         let (tree, flags) = parse(html, LIMITS);
-        assert!(deepest(&tree) <= LIMITS.max_depth + 8, "{}", deepest(&tree));
+        // Elements that the builder implies or opens again come on top of those let through.
+        assert!(deepest(&tree) <= 2 * LIMITS.max_depth, "{}", deepest(&tree));
         assert!(tree.len() <= LIMITS.max_nodes + PIECE_BYTES * 70, "{}", tree.len());
         assert!(!flags.is_empty());
     }
