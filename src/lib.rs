@@ -6,4 +6,5 @@
 
 pub mod model;
 pub mod extract;
+pub mod clean;
 pub mod chunk;

@@ -115,10 +115,42 @@ fn a_continued_table_has_its_own_header() {
 
 #[test]
 fn code_is_closed_and_opened_again() {
-    insta::assert_snapshot!(show("# Tea\n\n```py\ndef brew():\n    heat()\n    steep()\n\ndef pour():\n    fill()\n    serve()\n    drink()\n```\n", 32), @"");
+    let code = "```py\ndef brew():\n    heat()\n    steep()\n\ndef pour():\n    fill()\n    serve()\n    drink()\n```\n";
+    insta::assert_snapshot!(show(&format!("# Tea\n\n{code}"), 24), @r"
+    -- 0..49 17 tokens []
+      # Tea
+
+      ```py
+      def brew():
+          heat()
+          steep()
+
+    > ```
+    -- 49..100 19 tokens [Continued]
+    < Tea
+    <
+    < ```py
+      def pour():
+          fill()
+          serve()
+          drink()
+      ```
+    ");
 }
 
 #[test]
 fn a_list_is_cut_between_items_under_their_parent() {
-    insta::assert_snapshot!(show("- Green teas of the spring\n  - Sencha, steamed and rolled into needles\n  - Gyokuro, shaded for three weeks before picking\n  - Bancha, picked late and drunk every day\n- Black teas\n", 40), @"");
+    let list = "- Green teas of the spring\n  - Sencha, steamed and rolled into needles\n  \
+                - Gyokuro, shaded for three weeks before picking\n  \
+                - Bancha, picked late and drunk every day\n- Black teas\n";
+    insta::assert_snapshot!(show(list, 40), @r"
+    -- 0..122 31 tokens []
+      - Green teas of the spring
+        - Sencha, steamed and rolled into needles
+        - Gyokuro, shaded for three weeks before picking
+    -- 122..179 23 tokens []
+    < - Green teas of the spring
+        - Bancha, picked late and drunk every day
+      - Black teas
+    ");
 }
