@@ -5,3 +5,4 @@
 //! [`pipeline`] alone joins them, and [`cli`] alone speaks. ARCHITECTURE.md is the map.
 
 pub mod model;
+pub mod output;
