@@ -9,5 +9,6 @@ pub mod fetch;
 pub mod extract;
 pub mod clean;
 pub mod chunk;
+pub mod store;
 pub mod output;
 pub mod demo;

@@ -1,0 +1,423 @@
+//! The commit point: a page's state, its links, its hashes and its chunks, in one transaction.
+
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
+
+use super::frontier::{ENQUEUE, authorities};
+use super::{FoundUrl, Store, StoreError, spool};
+use crate::model::{DuplicateBy, ErrorCode, PageError, PageOutcome, PageRecord, Timestamp};
+
+/// Longest chain of redirects that is followed when a loop is looked for.
+const MAX_CHAIN: usize = 32;
+
+/// A page that is done, as it comes from conversion.
+#[derive(Debug)]
+pub struct Committed {
+    /// Its row, where it was leased; a page from elsewhere has none yet.
+    pub id: Option<i64>,
+    /// What is kept of it. Whether it is a duplicate is decided by the commit.
+    pub record: PageRecord,
+    /// Whether it says that its canonical address is another.
+    pub is_alias: bool,
+    /// Addresses in scope that it leads to.
+    pub found: Found,
+}
+
+/// Addresses that a page leads to.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The addresses.
+    pub urls: Vec<FoundUrl>,
+    /// Their depth.
+    pub depth: u32,
+    /// How many redirects led there.
+    pub redirects: u32,
+}
+
+/// What a commit changed.
+#[derive(Debug, Default)]
+pub struct Settled {
+    /// Authorities that have new addresses waiting.
+    pub authorities: Vec<String>,
+    /// Bytes that the spool grew by, uncompressed.
+    pub spooled_bytes: u64,
+}
+
+impl Store {
+    /// Commits a group of pages: after this, and not before, they are collected.
+    ///
+    /// Of pages with equal bodies or equal Markdown one is the original, by a total order that
+    /// does not depend on arrival: a page that names itself canonical before one that does not,
+    /// then the shorter address, then the smaller. A page that loses to a later one becomes its
+    /// duplicate here.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does; then none of the pages is committed.
+    pub async fn commit(&self, group: Vec<Committed>, run: i64, max_depth: u32) -> Result<Settled, StoreError> {
+        let failed = |source| self.failed("commit pages", source);
+        let transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let mut commit = Commit { store: self, transaction, run, max_depth, settled: Settled::default() };
+        for page in group {
+            commit.page(page).await?;
+        }
+        let Commit { transaction, mut settled, .. } = commit;
+        transaction.commit().await.map_err(failed)?;
+        settled.authorities.sort();
+        settled.authorities.dedup();
+        Ok(settled)
+    }
+}
+
+struct Commit<'a> {
+    store: &'a Store,
+    transaction: Transaction<'a, Sqlite>,
+    run: i64,
+    max_depth: u32,
+    settled: Settled,
+}
+
+/// What the store knows of a page that matters for the next.
+struct Known {
+    id: i64,
+    url: String,
+    document_id: Option<String>,
+    content_hash: Option<String>,
+    version: u32,
+    is_alias: bool,
+    is_live: bool,
+    first_seen_at: Option<i64>,
+}
+
+impl Known {
+    fn of(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            url: row.try_get("url")?,
+            document_id: row.try_get("document_id")?,
+            content_hash: row.try_get("content_hash")?,
+            version: row.try_get::<u32, _>("version")?,
+            is_alias: row.try_get("is_alias")?,
+            is_live: row.try_get("is_live")?,
+            first_seen_at: row.try_get("first_seen_at")?,
+        })
+    }
+
+    /// The place in the order of originals: the least wins.
+    fn rank(&self) -> (bool, usize, &str) {
+        (self.is_alias, self.url.len(), &self.url)
+    }
+}
+
+const KNOWN: &str =
+    "SELECT id, url, document_id, content_hash, version, is_alias, is_live, first_seen_at FROM page";
+
+impl Commit<'_> {
+    fn connection(&mut self) -> &mut SqliteConnection {
+        &mut self.transaction
+    }
+
+    fn failed(&self, source: sqlx::Error) -> StoreError {
+        self.store.failed("commit pages", source)
+    }
+
+    async fn page(&mut self, page: Committed) -> Result<(), StoreError> {
+        let Committed { id, mut record, is_alias, found } = page;
+        let known = self.known(&record.url).await?;
+        record.version = known.as_ref().map_or(1, |known| known.version.max(1));
+        record.first_seen_at =
+            known.as_ref().and_then(|known| known.first_seen_at).map_or(record.fetched_at, Timestamp);
+        record.changed_at = record.fetched_at;
+        if record.outcome == PageOutcome::Collected {
+            self.settle_content(&mut record, known.as_ref(), is_alias).await?;
+        } else {
+            self.settle_redirect(&mut record).await?;
+        }
+        let id = self.write_page(id, &record, is_alias).await?;
+        self.spool(id, &record).await?;
+        self.links(id, &record, found).await
+    }
+
+    async fn known(&mut self, url: &str) -> Result<Option<Known>, StoreError> {
+        let statement = sqlx::AssertSqlSafe(format!("{KNOWN} WHERE url = ?1"));
+        let row = sqlx::query(statement).bind(url).fetch_optional(self.connection()).await;
+        row.and_then(|row| row.as_ref().map(Known::of).transpose()).map_err(|source| self.failed(source))
+    }
+
+    /// Decides whether collected content is new, as before, or that of another page.
+    async fn settle_content(
+        &mut self,
+        record: &mut PageRecord,
+        known: Option<&Known>,
+        is_alias: bool,
+    ) -> Result<(), StoreError> {
+        let content_hash = record.content_hash.map(|hash| hash.to_string());
+        if let Some(known) = known.filter(|known| known.is_live) {
+            if known.content_hash == content_hash {
+                record.outcome = PageOutcome::Unchanged;
+                drop_content(record);
+                return Ok(());
+            }
+            self.supersede(known, None).await?;
+            record.version = known.version + 1;
+        }
+        let Some((other, by)) = self.equal(record).await? else { return Ok(()) };
+        let own_rank = (is_alias, record.url.len(), record.url.as_str());
+        if other.rank() < own_rank {
+            record.outcome = PageOutcome::Duplicate { of: other.url, by };
+            drop_content(record);
+        } else {
+            let of = PageOutcome::Duplicate { of: record.url.clone(), by };
+            self.supersede(&other, Some(of)).await?;
+        }
+        Ok(())
+    }
+
+    /// The live page with the same body or the same Markdown, other than `record`'s own.
+    async fn equal(&mut self, record: &PageRecord) -> Result<Option<(Known, DuplicateBy)>, StoreError> {
+        let hashes = [
+            (record.body_hash, "body_hash", DuplicateBy::Body),
+            (record.content_hash, "content_hash", DuplicateBy::Markdown),
+        ];
+        for (hash, column, by) in hashes {
+            let Some(hash) = hash else { continue };
+            let sql = format!("{KNOWN} WHERE {column} = ?1 AND is_live = 1 AND url <> ?2 LIMIT 1");
+            let row = sqlx::query(sqlx::AssertSqlSafe(sql))
+                .bind(hash.to_string())
+                .bind(&record.url)
+                .fetch_optional(self.connection())
+                .await
+                .map_err(|source| self.failed(source))?;
+            if let Some(row) = row {
+                return Known::of(&row).map(|known| Some((known, by))).map_err(|source| self.failed(source));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes a live page's chunks out of the corpus. Where its record still waits in the spool it
+    /// is rewritten there; one that a part holds is listed as superseded, and `outcome` becomes a
+    /// record of its own.
+    async fn supersede(&mut self, page: &Known, outcome: Option<PageOutcome>) -> Result<(), StoreError> {
+        sqlx::query("UPDATE page SET is_live = 0, chunk_count = 0, token_count = 0 WHERE id = ?1")
+            .bind(page.id)
+            .execute(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+        if let Some(outcome) = &outcome {
+            sqlx::query("UPDATE page SET outcome = ?2, reason = ?3, duplicate_of = ?4 WHERE id = ?1")
+                .bind(page.id)
+                .bind(outcome.name())
+                .bind(outcome.reason())
+                .bind(outcome.duplicate_of())
+                .execute(self.connection())
+                .await
+                .map_err(|source| self.failed(source))?;
+        }
+        if self.rewrite_spooled(page, outcome.as_ref()).await? {
+            return Ok(());
+        }
+        sqlx::query("INSERT OR IGNORE INTO superseded (document_id, url, version) VALUES (?1, ?2, ?3)")
+            .bind(&page.document_id)
+            .bind(&page.url)
+            .bind(i64::from(page.version))
+            .execute(self.connection())
+            .await
+            .map(|_| ())
+            .map_err(|source| self.failed(source))
+    }
+
+    /// Rewrites the record of `page` that waits in the spool, and says whether there is one.
+    async fn rewrite_spooled(&mut self, page: &Known, outcome: Option<&PageOutcome>) -> Result<bool, StoreError> {
+        let row = sqlx::query("SELECT seq, body FROM pending WHERE page_id = ?1 AND version = ?2 ORDER BY seq DESC LIMIT 1")
+            .bind(page.id)
+            .bind(i64::from(page.version))
+            .fetch_optional(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+        let Some(row) = row else { return Ok(false) };
+        let seq: i64 = row.try_get("seq").map_err(|source| self.failed(source))?;
+        let body: Vec<u8> = row.try_get("body").map_err(|source| self.failed(source))?;
+        let mut record = spool::decode(&body, &self.store.path)?;
+        if record.outcome != PageOutcome::Collected {
+            return Ok(false);
+        }
+        let Some(outcome) = outcome else {
+            // The page itself has new content: its old record goes, it never left the spool.
+            sqlx::query("DELETE FROM pending WHERE seq = ?1")
+                .bind(seq)
+                .execute(self.connection())
+                .await
+                .map_err(|source| self.failed(source))?;
+            return Ok(true);
+        };
+        record.outcome = outcome.clone();
+        drop_content(&mut record);
+        let (body, bytes) = self.encode(&record)?;
+        sqlx::query("UPDATE pending SET body = ?2, bytes = ?3 WHERE seq = ?1")
+            .bind(seq)
+            .bind(body)
+            .bind(bytes)
+            .execute(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+        Ok(true)
+    }
+
+    fn encode(&self, record: &PageRecord) -> Result<(Vec<u8>, i64), StoreError> {
+        spool::encode(record).ok_or_else(|| StoreError::Damaged {
+            path: self.store.path.clone(),
+            what: format!("the record of `{}` cannot be written", record.url),
+        })
+    }
+
+    /// A redirect that leads back to where it began leads nowhere.
+    async fn settle_redirect(&mut self, record: &mut PageRecord) -> Result<(), StoreError> {
+        let PageOutcome::Duplicate { of, by: DuplicateBy::Redirect } = &record.outcome else { return Ok(()) };
+        let mut at = of.clone();
+        for _ in 0..MAX_CHAIN {
+            if at == record.url {
+                let error = PageError::new(ErrorCode::FetchBadRedirect, "it redirects in a circle");
+                record.outcome = PageOutcome::Failed(error);
+                return Ok(());
+            }
+            let next: Option<Option<String>> = sqlx::query_scalar(
+                "SELECT duplicate_of FROM page WHERE url = ?1 AND reason = 'duplicate.redirect'",
+            )
+            .bind(&at)
+            .fetch_optional(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+            match next.flatten() {
+                Some(next) => at = next,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn write_page(&mut self, id: Option<i64>, record: &PageRecord, is_alias: bool) -> Result<i64, StoreError> {
+        let is_live = matches!(record.outcome, PageOutcome::Collected | PageOutcome::Unchanged);
+        let is_failed = matches!(record.outcome, PageOutcome::Failed(_));
+        let counts = (record.outcome == PageOutcome::Collected)
+            .then(|| (record.chunks.len() as u64, record.token_count()));
+        let id: i64 = sqlx::query_scalar(
+            "INSERT INTO page (id, url, fetch_url, authority, state, depth) VALUES (?1, ?2, ?3, ?4, 'done', ?5)
+             ON CONFLICT (url) DO UPDATE SET crashes = 0 RETURNING id",
+        )
+        .bind(id)
+        .bind(&record.url)
+        .bind(&record.final_url)
+        .bind(&record.host)
+        .bind(i64::from(record.depth))
+        .fetch_one(self.connection())
+        .await
+        .map_err(|source| self.failed(source))?;
+        let run = self.run;
+        sqlx::query(
+            "UPDATE page SET state = ?2, outcome = ?3, reason = ?4, duplicate_of = ?5, etag = ?6,
+                 last_modified = ?7, body_hash = ?8, content_hash = ?9, is_alias = ?10, is_live = ?11,
+                 document_id = ?12, version = ?13, chunk_count = coalesce(?14, chunk_count),
+                 token_count = coalesce(?15, token_count), first_seen_at = ?16, changed_at = ?17,
+                 checked_at = ?18, run_id = ?19
+             WHERE id = ?1",
+        )
+        .bind(id)
+        .bind(if is_failed { "failed" } else { "done" })
+        .bind(record.outcome.name())
+        .bind(record.outcome.reason())
+        .bind(record.outcome.duplicate_of())
+        .bind(&record.validators.etag)
+        .bind(&record.validators.last_modified)
+        .bind(record.body_hash.map(|hash| hash.to_string()))
+        .bind(record.content_hash.map(|hash| hash.to_string()))
+        .bind(is_alias)
+        .bind(is_live)
+        .bind(record.document_id.to_string())
+        .bind(i64::from(record.version))
+        .bind(counts.map(|(chunks, _)| chunks.cast_signed()))
+        .bind(counts.map(|(_, tokens)| tokens.cast_signed()))
+        .bind(record.first_seen_at.0)
+        .bind(record.changed_at.0)
+        .bind(record.fetched_at.0)
+        .bind(run)
+        .execute(self.connection())
+        .await
+        .map_err(|source| self.failed(source))?;
+        Ok(id)
+    }
+
+    async fn spool(&mut self, id: i64, record: &PageRecord) -> Result<(), StoreError> {
+        let (body, bytes) = self.encode(record)?;
+        sqlx::query("INSERT INTO pending (page_id, version, bytes, body) VALUES (?1, ?2, ?3, ?4)")
+            .bind(id)
+            .bind(i64::from(record.version))
+            .bind(bytes)
+            .bind(body)
+            .execute(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+        self.settled.spooled_bytes += bytes.unsigned_abs();
+        Ok(())
+    }
+
+    /// Puts what a page leads to into the frontier.
+    async fn links(&mut self, id: i64, record: &PageRecord, found: Found) -> Result<(), StoreError> {
+        if found.urls.is_empty() {
+            return Ok(());
+        }
+        let list = serde_json::to_string(&found.urls).unwrap_or_default();
+        let max_depth = i64::from(self.max_depth);
+        let rows = sqlx::query(ENQUEUE)
+            .bind(&list)
+            .bind(i64::from(found.depth))
+            .bind(&record.url)
+            .bind(max_depth)
+            .bind(i64::from(found.redirects))
+            .fetch_all(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+        self.settled.authorities.extend(authorities(&rows));
+        sqlx::query(
+            "INSERT OR IGNORE INTO link (from_id, to_id)
+             SELECT ?2, page.id FROM json_each(?1) JOIN page ON page.url = value->>'key'",
+        )
+        .bind(&list)
+        .bind(id)
+        .execute(self.connection())
+        .await
+        .map_err(|source| self.failed(source))?;
+        let ids: Vec<i64> = rows.iter().filter_map(|row| row.try_get("id").ok()).collect();
+        self.lower_depths(ids).await
+    }
+
+    /// Carries smaller depths on to the pages behind, so that depths do not depend on the order
+    /// of arrival.
+    async fn lower_depths(&mut self, mut from: Vec<i64>) -> Result<(), StoreError> {
+        while !from.is_empty() {
+            let rows = sqlx::query(
+                "UPDATE page SET depth = shorter.depth,
+                     state = CASE WHEN state = 'deep' AND shorter.depth <= ?2 THEN 'queued' ELSE state END
+                 FROM (SELECT link.to_id AS id, min(page.depth) + 1 AS depth
+                       FROM json_each(?1) JOIN link ON link.from_id = value JOIN page ON page.id = value
+                       GROUP BY link.to_id) AS shorter
+                 WHERE page.id = shorter.id AND page.depth > shorter.depth
+                 RETURNING page.id AS id, authority, state",
+            )
+            .bind(serde_json::to_string(&from).unwrap_or_default())
+            .bind(i64::from(self.max_depth))
+            .fetch_all(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+            self.settled.authorities.extend(authorities(&rows));
+            from = rows.iter().filter_map(|row| row.try_get("id").ok()).collect();
+        }
+        Ok(())
+    }
+}
+
+/// A page that is not collected has no content of its own in the corpus.
+fn drop_content(record: &mut PageRecord) {
+    record.chunks.clear();
+    record.markdown = crate::model::Markdown::default();
+}

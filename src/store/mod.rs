@@ -1,0 +1,171 @@
+//! What a crawl knows, and the one transaction in which it learns more.
+//!
+//! In: addresses and outcomes. Out: requests to make, and parts to write. The store holds the
+//! frontier and `already_collected` in one table, and the spool of collected pages beside it, so
+//! that a page's state, its links, its hashes and its chunks are committed together or not at
+//! all. That transaction, [`Store::commit`], is the only place where a page is acknowledged.
+//!
+//! Promises:
+//!
+//! - What a function has returned survives a kill and a loss of power (`synchronous = FULL`).
+//! - One process at a time: the store is locked for as long as it is open.
+//! - A database of a newer program is not touched.
+//!
+//! It does not decide what is in scope, writes no corpus file, and reads no clock.
+
+mod commit;
+mod error;
+mod frontier;
+mod lock;
+mod parts;
+mod report;
+mod spool;
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr as _;
+
+use serde::{Deserialize, Serialize};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+
+pub use self::commit::{Committed, Found, Settled};
+pub use self::error::StoreError;
+pub use self::frontier::FoundUrl;
+pub use self::parts::{SealedPart, StoredFile, StoredPart, SupersededVersion};
+pub use self::report::{LiveDocument, PageFact, StateReport};
+use self::lock::Lock;
+use crate::model::Timestamp;
+
+/// Where the state of a crawl is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StoreOptions {
+    /// `sqlite:PATH`.
+    pub url: String,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self { url: "sqlite:corpus-state/state.db".to_owned() }
+    }
+}
+
+impl StoreOptions {
+    /// The file that `url` names.
+    pub fn path(&self) -> Option<&Path> {
+        self.url.strip_prefix("sqlite:").map(|path| Path::new(path.trim_start_matches("//")))
+    }
+}
+
+/// The state of a crawl, open and locked.
+#[derive(Debug)]
+pub struct Store {
+    pool: SqlitePool,
+    path: PathBuf,
+    _lock: Lock,
+}
+
+impl Store {
+    /// Opens the state at `path`, made new where it is missing, and locks it.
+    ///
+    /// # Errors
+    ///
+    /// Fails where another process has it open, where a newer program wrote it, where it is
+    /// damaged, and where the file system refuses.
+    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|source| StoreError::io("create", folder, source))?;
+        }
+        let lock = Lock::take(path)?;
+        let failed = |source| StoreError::database("open", path, source);
+        let options = SqliteConnectOptions::from_str("sqlite:")
+            .map_err(failed)?
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .statement_cache_capacity(64);
+        // One connection: there is one writer, and its transactions never wait for each other.
+        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.map_err(failed)?;
+        let store = Self { pool, path: path.to_owned(), _lock: lock };
+        store.check().await?;
+        store.migrate().await?;
+        Ok(store)
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        let verdict: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| self.failed("check", source))?;
+        if verdict == "ok" {
+            return Ok(());
+        }
+        Err(StoreError::Damaged { path: self.path.clone(), what: verdict })
+    }
+
+    async fn migrate(&self) -> Result<(), StoreError> {
+        use sqlx::migrate::MigrateError;
+        match sqlx::migrate!().run(&self.pool).await {
+            Ok(()) => Ok(()),
+            Err(MigrateError::VersionMissing(version)) => {
+                Err(StoreError::Newer { path: self.path.clone(), version })
+            }
+            Err(MigrateError::Execute(source)) => Err(self.failed("migrate", source)),
+            Err(other) => Err(StoreError::Damaged { path: self.path.clone(), what: other.to_string() }),
+        }
+    }
+
+    /// Begins a run and gives its number.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn begin_run(&self, config_hash: &str, now: Timestamp) -> Result<i64, StoreError> {
+        sqlx::query_scalar("INSERT INTO run (config_hash, started_at) VALUES (?1, ?2) RETURNING id")
+            .bind(config_hash)
+            .bind(now.0)
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| self.failed("begin a run", source))
+    }
+
+    /// Says why a run ended, and folds the write-ahead log into the database.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn end_run(&self, run: i64, reason: &str, now: Timestamp) -> Result<(), StoreError> {
+        sqlx::query("UPDATE run SET ended_at = ?2, reason = ?3 WHERE id = ?1")
+            .bind(run)
+            .bind(now.0)
+            .bind(reason)
+            .execute(&self.pool)
+            .await
+            .map_err(|source| self.failed("end a run", source))?;
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+            .execute(&self.pool)
+            .await
+            .map(|_| ())
+            .map_err(|source| self.failed("fold the log", source))
+    }
+
+    /// Closes the database in order.
+    pub async fn close(self) {
+        self.pool.close().await;
+    }
+
+    fn failed(&self, doing: &'static str, source: sqlx::Error) -> StoreError {
+        StoreError::database(doing, &self.path, source)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,244 @@
+//! Parts: which stretch of the spool each holds, and what became of it.
+
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+use super::{Store, StoreError, spool};
+use crate::model::PageRecord;
+
+/// A part whose stretch of the spool is fixed and whose files are still to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedPart {
+    /// Its number, the only source of its files' names.
+    pub id: i64,
+    /// The first record.
+    pub lo: i64,
+    /// The last record.
+    pub hi: i64,
+    /// The run that sealed it.
+    pub run: i64,
+    /// Hash of that run's config.
+    pub config_hash: String,
+}
+
+/// A file of a published part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// `pages` or `chunks`.
+    pub kind: String,
+    /// Below the corpus folder.
+    pub path: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// Its blake3 checksum in hexadecimal.
+    pub checksum: String,
+}
+
+/// A published part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredPart {
+    /// Its number.
+    pub id: i64,
+    /// Its files.
+    pub files: Vec<StoredFile>,
+}
+
+/// A content of a page that stands in a published part and no longer counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SupersededVersion {
+    /// The page's document.
+    pub document_id: String,
+    /// Its address.
+    pub url: String,
+    /// Which of its contents.
+    pub version: u32,
+}
+
+impl Store {
+    /// Uncompressed bytes of records that no part holds yet.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn spooled_bytes(&self) -> Result<u64, StoreError> {
+        let bytes: i64 = sqlx::query_scalar("SELECT coalesce(sum(bytes), 0) FROM pending")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| self.failed("measure the spool", source))?;
+        Ok(bytes.unsigned_abs())
+    }
+
+    /// Fixes the next part: all that is spooled and not yet in one. `None` where there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn seal(&self, run: i64, config_hash: &str) -> Result<Option<SealedPart>, StoreError> {
+        let row = sqlx::query(
+            "INSERT INTO part (lo, hi, state, run_id, config_hash)
+             SELECT min(seq), max(seq), 'sealed', ?1, ?2 FROM pending
+             WHERE seq > (SELECT coalesce(max(hi), 0) FROM part) HAVING count(*) > 0
+             RETURNING id, lo, hi, run_id, config_hash",
+        )
+        .bind(run)
+        .bind(config_hash)
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(|source| self.failed("seal a part", source))?;
+        row.as_ref().map(sealed).transpose().map_err(|source| self.failed("seal a part", source))
+    }
+
+    /// Parts that were sealed and not published: a crash came between.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn sealed_parts(&self) -> Result<Vec<SealedPart>, StoreError> {
+        let failed = |source| self.failed("list sealed parts", source);
+        let rows = sqlx::query("SELECT id, lo, hi, run_id, config_hash FROM part WHERE state = 'sealed' ORDER BY id")
+            .fetch_all(&self.pool)
+            .await
+            .map_err(failed)?;
+        rows.iter().map(sealed).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// Up to `most` records of a sealed part behind record `after`, each with its number.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does, and where a record is damaged.
+    pub async fn spooled(&self, part: &SealedPart, after: i64, most: u32) -> Result<Vec<(i64, PageRecord)>, StoreError> {
+        let failed = |source| self.failed("read the spool", source);
+        let rows = sqlx::query("SELECT seq, body FROM pending WHERE seq > ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq LIMIT ?4")
+            .bind(after)
+            .bind(part.lo)
+            .bind(part.hi)
+            .bind(i64::from(most))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(failed)?;
+        let mut records = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let body: &[u8] = row.try_get("body").map_err(failed)?;
+            records.push((row.try_get("seq").map_err(failed)?, spool::decode(body, &self.path)?));
+        }
+        Ok(records)
+    }
+
+    /// Records that a sealed part's files are in place, and empties its stretch of the spool.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn publish(&self, part: &SealedPart, files: &[StoredFile]) -> Result<(), StoreError> {
+        let failed = |source| self.failed("publish a part", source);
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        for file in files {
+            sqlx::query("INSERT OR REPLACE INTO part_file VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+                .bind(part.id)
+                .bind(&file.kind)
+                .bind(&file.path)
+                .bind(file.rows.cast_signed())
+                .bind(file.bytes.cast_signed())
+                .bind(&file.checksum)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
+        sqlx::query("UPDATE part SET state = 'published' WHERE id = ?1")
+            .bind(part.id)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        sqlx::query("DELETE FROM pending WHERE seq BETWEEN ?1 AND ?2")
+            .bind(part.lo)
+            .bind(part.hi)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        transaction.commit().await.map_err(failed)
+    }
+
+    /// Every published part, in order.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn published_parts(&self) -> Result<Vec<StoredPart>, StoreError> {
+        let failed = |source| self.failed("list parts", source);
+        let rows = sqlx::query(
+            "SELECT part_id, kind, path, row_count, part_file.bytes AS bytes, checksum
+             FROM part_file JOIN part ON part.id = part_id
+             WHERE state = 'published' ORDER BY part_id, kind DESC",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed)?;
+        let mut parts: Vec<StoredPart> = Vec::new();
+        for row in &rows {
+            let id = row.try_get("part_id").map_err(failed)?;
+            if parts.last().is_none_or(|part| part.id != id) {
+                parts.push(StoredPart { id, files: Vec::new() });
+            }
+            if let Some(part) = parts.last_mut() {
+                part.files.push(file(row).map_err(failed)?);
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Contents that stand in published parts and no longer count.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn superseded(&self) -> Result<Vec<SupersededVersion>, StoreError> {
+        let failed = |source| self.failed("list superseded contents", source);
+        let rows = sqlx::query("SELECT document_id, url, version FROM superseded ORDER BY document_id, version")
+            .fetch_all(&self.pool)
+            .await
+            .map_err(failed)?;
+        let version = |row: &SqliteRow| -> Result<SupersededVersion, sqlx::Error> {
+            Ok(SupersededVersion {
+                document_id: row.try_get("document_id")?,
+                url: row.try_get("url")?,
+                version: row.try_get("version")?,
+            })
+        };
+        rows.iter().map(version).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// The numbers of all runs.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn runs(&self) -> Result<Vec<i64>, StoreError> {
+        sqlx::query_scalar("SELECT id FROM run ORDER BY id")
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|source| self.failed("list runs", source))
+    }
+}
+
+fn sealed(row: &SqliteRow) -> Result<SealedPart, sqlx::Error> {
+    Ok(SealedPart {
+        id: row.try_get("id")?,
+        lo: row.try_get("lo")?,
+        hi: row.try_get("hi")?,
+        run: row.try_get("run_id")?,
+        config_hash: row.try_get("config_hash")?,
+    })
+}
+
+fn file(row: &SqliteRow) -> Result<StoredFile, sqlx::Error> {
+    Ok(StoredFile {
+        kind: row.try_get("kind")?,
+        path: row.try_get("path")?,
+        rows: row.try_get::<i64, _>("row_count")?.unsigned_abs(),
+        bytes: row.try_get::<i64, _>("bytes")?.unsigned_abs(),
+        checksum: row.try_get("checksum")?,
+    })
+}
