@@ -5,4 +5,5 @@
 //! [`pipeline`] alone joins them, and [`cli`] alone speaks. ARCHITECTURE.md is the map.
 
 pub mod model;
+pub mod fetch;
 pub mod extract;

@@ -1,0 +1,3 @@
+//! Fetching, in pieces.
+
+pub mod robots;
