@@ -1,3 +1,4 @@
 //! Fetching, in pieces.
 
+pub mod address;
 pub mod robots;
