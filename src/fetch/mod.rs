@@ -1,4 +1,5 @@
 //! Fetching, in pieces.
 
 pub mod address;
+pub mod coding;
 pub mod robots;
