@@ -1,5 +1,6 @@
 //! Fetching, in pieces.
 
 pub mod address;
+pub mod charset;
 pub mod coding;
 pub mod robots;
