@@ -3,4 +3,5 @@
 pub mod address;
 pub mod charset;
 pub mod coding;
+pub mod media_type;
 pub mod robots;
