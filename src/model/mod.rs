@@ -30,4 +30,4 @@ pub use outcome::{DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome};
 pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validators};
 pub use record::{ContentCounts, PageRecord};
 pub use robots_directives::{AiUse, DirectiveReader, RobotsDirectives};
-pub use url::{CanonicalUrl, UrlError, WebUrl};
+pub use url::{CanonicalUrl, UrlError, WebUrl, resolve};
