@@ -5,5 +5,6 @@
 //! [`pipeline`] alone joins them, and [`cli`] alone speaks. ARCHITECTURE.md is the map.
 
 pub mod model;
+pub mod frontier;
 pub mod fetch;
 pub mod extract;
