@@ -5,6 +5,7 @@
 //! [`pipeline`] alone joins them, and [`cli`] alone speaks. ARCHITECTURE.md is the map.
 
 pub mod model;
+pub mod frontier;
 pub mod fetch;
 pub mod extract;
 pub mod clean;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use super::{Ledger, WebUrl};
+use super::{Ledger, RobotsDirectives, WebUrl};
 
 /// Markdown (CommonMark 0.31 with GFM tables, strikethrough and task items).
 ///
@@ -83,15 +83,6 @@ pub struct Metadata {
     pub canonical_url: Option<String>,
     /// The language of the text: an ISO 639-1 or 639-3 code.
     pub lang: Option<String>,
-}
-
-/// What a page asks of robots, by `meta` elements and `X-Robots-Tag`, the strictest taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RobotsDirectives {
-    /// Not to be stored.
-    pub noindex: bool,
-    /// Its links are not to be followed.
-    pub nofollow: bool,
 }
 
 /// A heading that stands in a document's Markdown.

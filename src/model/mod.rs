@@ -19,13 +19,15 @@ mod ledger;
 mod outcome;
 mod page;
 mod record;
+mod robots_directives;
 mod url;
 
 pub use chunk::{BlockKind, Chunk, ChunkFlag};
-pub use document::{Document, Heading, Markdown, Metadata, PageFlag, RobotsDirectives};
+pub use document::{Document, Heading, Markdown, Metadata, PageFlag};
 pub use hash::{ContentHash, chunk_id, document_id};
 pub use ledger::{Ledger, Removal};
 pub use outcome::{DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome};
 pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validators};
 pub use record::{ContentCounts, PageRecord};
-pub use url::{CanonicalUrl, UrlError, WebUrl};
+pub use robots_directives::{AiUse, DirectiveReader, RobotsDirectives};
+pub use url::{CanonicalUrl, UrlError, WebUrl, resolve};

@@ -49,6 +49,24 @@ pub enum UrlError {
     TooLong(usize),
 }
 
+/// Reads `reference` as a link on the page at `base`, by the URL Standard's parser.
+///
+/// The `url` crate refuses surplus slashes before a host, which the standard skips in an `http`
+/// address and browsers follow; they are taken off here.
+///
+/// # Errors
+///
+/// Fails where the outcome is no address.
+pub fn resolve(base: &Url, reference: &str) -> Result<Url, url::ParseError> {
+    let host = reference.trim_start_matches(|c: char| c <= ' ' || matches!(c, '/' | '\\'));
+    let before = reference.strip_suffix(host).unwrap_or_default();
+    let slashes = before.matches(['/', '\\']).count();
+    if slashes > 2 && matches!(base.scheme(), "http" | "https") {
+        return base.join(&format!("//{host}"));
+    }
+    base.join(reference)
+}
+
 /// An absolute `http` or `https` address that may be asked for.
 ///
 /// # Invariants
@@ -75,7 +93,7 @@ impl WebUrl {
     ///
     /// As [`WebUrl::parse`].
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
-        Self::checked(self.0.join(reference)?)
+        Self::checked(resolve(&self.0, reference)?)
     }
 
     fn checked(mut url: Url) -> Result<Self, UrlError> {
@@ -234,15 +252,12 @@ fn normalize_escapes(text: &str) -> String {
     for piece in pieces {
         let digits = piece.get(..2).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (value, piece.get(2..)) {
-            (Some(byte), Some(rest)) => {
-                push_octet(&mut normal, byte);
-                normal.push_str(rest);
-            }
-            _ => {
-                normal.push('%');
-                normal.push_str(piece);
-            }
+        if let (Some(byte), Some(rest)) = (value, piece.get(2..)) {
+            push_octet(&mut normal, byte);
+            normal.push_str(rest);
+        } else {
+            normal.push('%');
+            normal.push_str(piece);
         }
     }
     normal
@@ -301,6 +316,8 @@ mod tests {
     fn links_are_read_against_their_page() {
         let page = WebUrl::parse("http://h/a/b").unwrap();
         assert_eq!(page.join("../c?x#y").unwrap().as_str(), "http://h/c?x");
+        assert_eq!(page.join("///g/../c").unwrap().as_str(), "http://g/c");
+        assert!(page.join("//").is_err());
         assert_eq!(page.authority(), "http://h");
     }
 

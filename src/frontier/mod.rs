@@ -1,0 +1,4 @@
+//! The frontier, in pieces.
+
+pub mod sitemap;
+pub mod trap;

@@ -1,0 +1,3 @@
+//! What the program does as a whole, in one binary, so that its dependencies are linked once.
+
+mod conformance;
