@@ -5,5 +5,9 @@
 //! [`pipeline`] alone joins them, and [`cli`] alone speaks. ARCHITECTURE.md is the map.
 
 pub mod model;
+pub mod fetch;
+pub mod extract;
+pub mod clean;
+pub mod chunk;
 pub mod output;
 pub mod demo;

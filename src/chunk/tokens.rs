@@ -1,0 +1,103 @@
+//! Counting tokens: once per document, then by look-up.
+//!
+//! Counting costs more than all other work of this stage together, so a document is encoded once.
+//! Both vocabularies split a text into words first and encode each word by itself; the number of
+//! tokens up to the end of each word is kept, and a stretch of text costs a binary search.
+
+use std::fmt;
+use std::ops::Range;
+
+use bpe_openai::Tokenizer;
+use serde::{Deserialize, Serialize};
+
+/// What counts tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TokenizerName {
+    /// OpenAI's vocabulary of 200,000 tokens.
+    #[serde(rename = "o200k_base")]
+    O200kBase,
+    /// OpenAI's vocabulary of 100,000 tokens.
+    #[serde(rename = "cl100k_base")]
+    Cl100kBase,
+    /// Every Unicode scalar value is a token.
+    #[serde(rename = "chars")]
+    Chars,
+}
+
+impl fmt::Display for TokenizerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::O200kBase => "o200k_base",
+            Self::Cl100kBase => "cl100k_base",
+            Self::Chars => "chars",
+        })
+    }
+}
+
+impl TokenizerName {
+    fn vocabulary(self) -> Option<&'static Tokenizer> {
+        match self {
+            Self::O200kBase => Some(bpe_openai::o200k_base()),
+            Self::Cl100kBase => Some(bpe_openai::cl100k_base()),
+            Self::Chars => None,
+        }
+    }
+
+    /// Tokens of `text`, exactly.
+    pub fn count(self, text: &str) -> usize {
+        match self.vocabulary() {
+            Some(tokenizer) => tokenizer.split(text).map(|word| tokenizer.bpe.count(word.as_bytes())).sum(),
+            None => text.chars().count(),
+        }
+    }
+}
+
+/// The number of tokens up to every place of a document.
+pub(super) struct TokenMap {
+    name: TokenizerName,
+    /// Ends of words in bytes, each with the tokens up to it; both rise.
+    ends: Vec<(usize, usize)>,
+}
+
+impl TokenMap {
+    /// Encodes `text`.
+    pub(super) fn new(text: &str, name: TokenizerName) -> Self {
+        let mut ends = Vec::with_capacity(text.len() / 4);
+        let (mut bytes, mut tokens) = (0, 0);
+        match name.vocabulary() {
+            Some(tokenizer) => {
+                for word in tokenizer.split(text) {
+                    bytes += word.len();
+                    tokens += tokenizer.bpe.count(word.as_bytes());
+                    ends.push((bytes, tokens));
+                }
+            }
+            None => ends.extend(text.char_indices().enumerate().map(|(n, (at, c))| (at + c.len_utf8(), n + 1))),
+        }
+        Self { name, ends }
+    }
+
+    /// Tokens of a stretch of the document. Where the stretch begins or ends inside a word, or
+    /// splits white space from its word, the true number may differ by a few.
+    pub(super) fn count(&self, range: Range<usize>) -> usize {
+        self.up_to(range.end).saturating_sub(self.up_to(range.start))
+    }
+
+    /// Tokens of a text that is not part of the document.
+    pub(super) fn count_other(&self, text: &str) -> usize {
+        if text.is_empty() { 0 } else { self.name.count(text) }
+    }
+
+    fn up_to(&self, byte: usize) -> usize {
+        let words = self.ends.partition_point(|(end, _)| *end <= byte);
+        let before = words.checked_sub(1).and_then(|n| self.ends.get(n)).copied().unwrap_or((0, 0));
+        match self.ends.get(words) {
+            // Inside a word: its share of the word's tokens, rounded up.
+            Some((end, tokens)) if byte > before.0 => {
+                let share = (tokens - before.1) * (byte - before.0);
+                before.1 + share.div_ceil(end - before.0)
+            }
+            _ => before.1,
+        }
+    }
+}

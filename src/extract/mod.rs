@@ -1,0 +1,296 @@
+//! HTML to the Markdown of what its reader came for.
+//!
+//! In: a page's text and its address. Out: a [`Document`]: main content as Markdown, metadata,
+//! outlinks in page order, and the ledger of all that was left out.
+//!
+//! The way: [`parse`] builds a tree behind guards, [`content`] marks what is boilerplate,
+//! [`walk`] turns what remains into a flat sequence of blocks, and [`write`] writes that as
+//! Markdown. Promises, for every input:
+//!
+//! - Time and memory are linear in the source, and nothing recurses.
+//! - No text vanishes but by a rule that stands in the ledger with what it removed.
+//! - The same source and options give the same document: there is no clock and no chance.
+//!
+//! What it does not do: it fetches nothing, runs no script, and reads no style sheet.
+
+mod code;
+mod content;
+mod escape;
+mod fence;
+mod hidden;
+mod links;
+mod media;
+mod metadata;
+mod parse;
+mod piece;
+mod plain;
+mod render;
+mod run;
+mod select;
+mod table;
+mod tree;
+mod walk;
+mod write;
+
+use serde::{Deserialize, Serialize};
+
+use self::parse::ParseLimits;
+use self::tree::NodeId;
+use self::walk::PageView;
+use crate::model::{Document, Ledger, Markdown, PageFlag, WebUrl};
+
+/// What is kept of a page, and the limits within which it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExtractOptions {
+    /// `auto` looks for the main content, `off` keeps the whole page; anything else is a CSS
+    /// selector for the elements to keep.
+    pub main_content: String,
+    /// Whether links keep their addresses.
+    pub links: bool,
+    /// What is kept of images.
+    pub images: ImageMode,
+    /// Deepest nesting of elements. Text below is kept flat and the page is flagged `depth_cut`.
+    pub max_depth: u32,
+    /// Most elements and texts of a page; the rest is not read and flagged `nodes_cut`.
+    pub max_nodes: usize,
+    /// Most characters of a source; the rest is not read and flagged `source_cut`.
+    pub max_source_chars: usize,
+    /// Most characters of Markdown; the rest is not kept and flagged `markdown_cut`.
+    pub max_markdown_chars: usize,
+    /// Most links followed from a page; the rest is flagged `links_cut`.
+    pub max_links: usize,
+}
+
+impl Default for ExtractOptions {
+    fn default() -> Self {
+        Self {
+            main_content: "auto".to_owned(),
+            links: true,
+            images: ImageMode::Url,
+            max_depth: 512,
+            max_nodes: 1_000_000,
+            max_source_chars: 10_000_000,
+            max_markdown_chars: 2_000_000,
+            max_links: 10_000,
+        }
+    }
+}
+
+impl ExtractOptions {
+    /// Checks what a type cannot: that a selector is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails with what is wrong with the selector.
+    pub fn check(&self) -> Result<(), ExtractError> {
+        match self.main_content.as_str() {
+            "auto" | "off" => Ok(()),
+            selector => select::check(selector),
+        }
+    }
+}
+
+/// What is kept of images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageMode {
+    /// Alternative text and address.
+    Url,
+    /// Alternative text.
+    Alt,
+    /// Nothing.
+    None,
+}
+
+/// Why nothing could be extracted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExtractError {
+    /// The configured selector is not one.
+    #[error("`{0}` is not a CSS selector")]
+    Selector(String),
+}
+
+/// A page to be extracted.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The page's text.
+    pub text: &'a str,
+    /// Its address, against which links are read; without one they stay as they are written.
+    pub url: Option<&'a WebUrl>,
+    /// What kind of text it is.
+    pub format: SourceFormat,
+}
+
+/// A kind of text that can be extracted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceFormat {
+    /// HTML or XHTML.
+    Html,
+    /// Plain text.
+    Plain,
+    /// Markdown.
+    Markdown,
+}
+
+/// Extracts the document that `source` is. `ledger` takes what is left out.
+///
+/// # Errors
+///
+/// Fails where `options.main_content` is a selector that cannot be parsed.
+pub fn extract(
+    source: Source<'_>,
+    options: &ExtractOptions,
+    ledger: Ledger,
+) -> Result<Document, ExtractError> {
+    let original_html_chars = source.text.chars().count() as u64;
+    let (text, is_cut) = cut_chars(source.text, options.max_source_chars);
+    let mut document = match source.format {
+        SourceFormat::Html => extract_html(text, source.url, options, ledger)?,
+        SourceFormat::Plain => plain::document(&plain::markdown(text), ledger),
+        SourceFormat::Markdown => plain::document(text, ledger),
+    };
+    document.original_html_chars = original_html_chars;
+    if is_cut {
+        document.flags.push(PageFlag::SourceCut);
+    }
+    cut_markdown(&mut document, options.max_markdown_chars);
+    document.initial_markdown_chars = document.markdown.as_str().chars().count() as u64;
+    metadata::find_language(&mut document);
+    document.flags.sort();
+    Ok(document)
+}
+
+fn extract_html(
+    html: &str,
+    url: Option<&WebUrl>,
+    options: &ExtractOptions,
+    mut ledger: Ledger,
+) -> Result<Document, ExtractError> {
+    let limits = ParseLimits { max_depth: options.max_depth, max_nodes: options.max_nodes };
+    let (tree, mut flags) = parse::parse(html, limits);
+    let addresses = Addresses::new(&tree, url, options.links);
+    let (outlinks, links_cut) = links::outlinks(&tree, &addresses, options.max_links);
+    flags.extend(links_cut.then_some(PageFlag::LinksCut));
+    let selection = match options.main_content.as_str() {
+        "auto" => content::select(&tree),
+        "off" => content::whole_page(&tree),
+        selector => select::select(&tree, selector)?,
+    };
+    flags.extend(selection.is_whole.then_some(PageFlag::WholePage));
+    let view = PageView {
+        tree: &tree,
+        removed: &selection.removed,
+        addresses: &addresses,
+        images: options.images,
+    };
+    let pieces = walk::walk(&view, NodeId::DOCUMENT, &mut ledger);
+    let (markdown, headings) = write::write(&pieces);
+    let mut metadata = metadata::read(&tree, &addresses);
+    if metadata.title.is_none() {
+        metadata.title = first_heading(&markdown);
+    }
+    Ok(Document {
+        metadata,
+        markdown: Markdown::new(&markdown),
+        headings,
+        outlinks,
+        robots: metadata::robots(&tree),
+        ledger,
+        flags,
+        ..Document::default()
+    })
+}
+
+fn first_heading(markdown: &str) -> Option<String> {
+    let line = markdown.lines().find_map(|line| line.strip_prefix("# "))?;
+    Some(line.replace('\\', ""))
+}
+
+/// The first `max` characters of `text`, and whether that cuts it.
+fn cut_chars(text: &str, max: usize) -> (&str, bool) {
+    if text.len() <= max {
+        return (text, false);
+    }
+    match text.char_indices().nth(max) {
+        Some((at, _)) => (text.get(..at).unwrap_or(text), true),
+        None => (text, false),
+    }
+}
+
+/// Cuts Markdown before the block that goes beyond `max` characters.
+fn cut_markdown(document: &mut Document, max: usize) {
+    let (kept, is_cut) = cut_chars(document.markdown.as_str(), max);
+    if !is_cut {
+        return;
+    }
+    let end = kept.rfind("\n\n").unwrap_or(kept.len());
+    let rest = document.markdown.as_str().get(end..).unwrap_or_default();
+    document.ledger.remove("extract.markdown_cut", rest);
+    document.markdown = Markdown::new(kept.get(..end).unwrap_or(kept));
+    document.flags.push(PageFlag::MarkdownCut);
+}
+
+/// How addresses on a page are read and written.
+#[derive(Debug)]
+struct Addresses {
+    base: Option<WebUrl>,
+    keeps_links: bool,
+}
+
+impl Addresses {
+    fn new(tree: &tree::Tree, url: Option<&WebUrl>, keeps_links: bool) -> Self {
+        let stated = tree
+            .descendants(NodeId::DOCUMENT)
+            .filter(|node| tree.tag(*node) == "base")
+            .find_map(|node| tree.attribute(node, "href"));
+        let base = match (stated, url) {
+            (Some(href), Some(url)) => url.join(href).ok().or_else(|| Some(url.clone())),
+            (Some(href), None) => WebUrl::parse(href.trim()).ok(),
+            (None, url) => url.cloned(),
+        };
+        Self { base, keeps_links }
+    }
+
+    /// The page that `href` leads to, where it leads to one.
+    fn page(&self, href: &str) -> Option<WebUrl> {
+        let href = trim(href);
+        match &self.base {
+            Some(base) => base.join(href).ok(),
+            None => WebUrl::parse(href).ok(),
+        }
+    }
+
+    /// The address that Markdown states for a link; `None` where only its text is to stay: links
+    /// within the page, scripts, and all links where they are off.
+    fn link(&self, href: &str) -> Option<String> {
+        let href = trim(href);
+        if !self.keeps_links || href.is_empty() || href.starts_with('#') {
+            return None;
+        }
+        self.write(href)
+    }
+
+    /// The absolute form of `address`, where the page's own is known. Only schemes that lead
+    /// somewhere are written.
+    fn write(&self, address: &str) -> Option<String> {
+        let address = trim(address);
+        match (&self.base, url::Url::parse(address)) {
+            (_, Ok(absolute)) => {
+                let is_safe = matches!(absolute.scheme(), "http" | "https" | "mailto" | "ftp" | "tel");
+                is_safe.then(|| address.to_owned())
+            }
+            (Some(base), Err(_)) => base.as_url().join(address).ok().map(String::from),
+            (None, Err(url::ParseError::RelativeUrlWithoutBase)) => Some(address.to_owned()),
+            (None, Err(_)) => None,
+        }
+    }
+}
+
+/// `address` without the white space that the URL Standard drops.
+fn trim(address: &str) -> &str {
+    address.trim_matches(|c: char| c <= ' ')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,382 @@
+//! HTML to a [`Tree`]: html5ever's tokenizer and tree builder, with the guards in front.
+//!
+//! The tree builder is quadratic in nesting depth and in the list of open formatting elements,
+//! and the tokenizer in the attributes of one tag (80 KB of `<div>` take seconds), so a limit
+//! after the parse would come too late. [`Guard`] stands between the two and lets no more than
+//! [`ParseLimits`] through; what it holds back are tags, never text.
+
+use std::borrow::Cow;
+use std::cell::{Cell, Ref, RefCell};
+use std::collections::HashMap;
+
+use html5ever::buffer_queue::BufferQueue;
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::{
+    Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use html5ever::tree_builder::{
+    ElementFlags, NodeOrText, QuirksMode, TreeBuilder, TreeBuilderOpts, TreeSink,
+};
+use html5ever::{Attribute, LocalName, QualName, TokenizerResult};
+
+use super::fence::fence_attributes;
+use super::tree::{Element, NodeData, NodeId, Tree};
+use crate::model::PageFlag;
+
+/// How much of a page is parsed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ParseLimits {
+    /// Deepest element; start tags below are dropped, their text stays.
+    pub(super) max_depth: u32,
+    /// Most nodes; the rest of the page is not read.
+    pub(super) max_nodes: usize,
+}
+
+/// Bytes given to the tokenizer at once: the node limit is looked at in between.
+const PIECE_BYTES: usize = 4_096;
+
+/// Most formatting elements (`b`, `font` and their like) that may be open at once. The tree
+/// builder opens each of them again in every following block.
+const MAX_FORMATTING: u32 = 64;
+
+/// Parses `html` and says which limits cut it.
+pub(super) fn parse(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
+    let sink = Sink { tree: RefCell::new(Tree::new()), last_depth: Cell::new(0) };
+    let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    let guard = Guard {
+        builder: TreeBuilder::new(sink, options),
+        limits,
+        depth: Cell::new(0),
+        formatting: Cell::new(0),
+        dropped: RefCell::default(),
+        is_deep: Cell::new(false),
+    };
+    let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
+    let input = BufferQueue::default();
+    let html = fence_attributes(html);
+    let mut flags = Vec::new();
+    for piece in pieces(&html) {
+        input.push_back(StrTendril::from_slice(piece));
+        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
+        if tokenizer.sink.builder.sink.tree.borrow().len() > limits.max_nodes {
+            flags.push(PageFlag::NodesCut);
+            break;
+        }
+    }
+    tokenizer.end();
+    let guard = tokenizer.sink;
+    if guard.is_deep.get() {
+        flags.push(PageFlag::DepthCut);
+    }
+    (guard.builder.sink.tree.into_inner(), flags)
+}
+
+/// Cuts `text` into pieces of about [`PIECE_BYTES`] at character boundaries.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// Stands between tokenizer and tree builder.
+struct Guard {
+    builder: TreeBuilder<NodeId, Sink>,
+    limits: ParseLimits,
+    /// The depth at which the next element will stand, or more: an end tag lowers it by one,
+    /// although it may close several elements, until the next element shows the true depth.
+    depth: Cell<u32>,
+    /// Formatting start tags let through, less end tags.
+    formatting: Cell<u32>,
+    /// Start tags held back whose end tags are still to come, by name.
+    dropped: RefCell<HashMap<LocalName, u32>>,
+    is_deep: Cell<bool>,
+}
+
+impl Guard {
+    fn lets_through(&self, tag: &Tag) -> bool {
+        match tag.kind {
+            TagKind::StartTag => self.lets_start_through(tag),
+            TagKind::EndTag => self.lets_end_through(tag),
+        }
+    }
+
+    fn lets_start_through(&self, tag: &Tag) -> bool {
+        if tag.self_closing || is_leaf(&tag.name) {
+            return true;
+        }
+        let is_formatting = is_formatting(&tag.name);
+        let is_too_deep = self.depth.get() >= self.limits.max_depth;
+        if is_too_deep || (is_formatting && self.formatting.get() >= MAX_FORMATTING) {
+            self.is_deep.set(true);
+            *self.dropped.borrow_mut().entry(tag.name.clone()).or_insert(0) += 1;
+            return false;
+        }
+        if is_formatting {
+            self.formatting.set(self.formatting.get() + 1);
+        }
+        true
+    }
+
+    fn lets_end_through(&self, tag: &Tag) -> bool {
+        if let Some(open) = self.dropped.borrow_mut().get_mut(&tag.name).filter(|open| **open > 0) {
+            *open -= 1;
+            return false;
+        }
+        if is_formatting(&tag.name) {
+            self.formatting.set(self.formatting.get().saturating_sub(1));
+        }
+        self.depth.set(self.depth.get().saturating_sub(1));
+        true
+    }
+}
+
+impl TokenSink for Guard {
+    type Handle = NodeId;
+
+    fn process_token(&self, token: Token, line_number: u64) -> TokenSinkResult<NodeId> {
+        let tag_kind = match &token {
+            Token::TagToken(tag) if !self.lets_through(tag) => return TokenSinkResult::Continue,
+            Token::TagToken(tag) => Some(tag.kind),
+            _ => None,
+        };
+        let result = self.builder.process_token(token, line_number);
+        if tag_kind == Some(TagKind::StartTag) {
+            self.depth.set(self.builder.sink.last_depth.get());
+        }
+        result
+    }
+
+    fn end(&self) {
+        self.builder.end();
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+}
+
+/// Elements that hold no elements: they never add to the depth, and those with raw text must
+/// reach the tree builder so that their text is not read as markup.
+fn is_leaf(name: &str) -> bool {
+    matches!(
+        name,
+        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta"
+            | "source" | "track" | "wbr" | "script" | "style" | "textarea" | "title" | "xmp"
+            | "iframe" | "noembed" | "noframes" | "plaintext"
+    )
+}
+
+/// Elements that the tree builder opens again in every block (HTML, "list of active formatting
+/// elements").
+fn is_formatting(name: &str) -> bool {
+    matches!(
+        name,
+        "a" | "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike"
+            | "strong" | "tt" | "u"
+    )
+}
+
+/// Builds the [`Tree`] as the tree builder asks.
+struct Sink {
+    tree: RefCell<Tree>,
+    /// Depth of the last element placed.
+    last_depth: Cell<u32>,
+}
+
+impl Sink {
+    fn place(&self, id: NodeId) {
+        self.last_depth.set(self.tree.borrow().depth(id));
+    }
+
+    /// Adds `text` to `neighbour` where that is text.
+    fn merge(&self, neighbour: Option<NodeId>, text: &StrTendril) -> bool {
+        let mut tree = self.tree.borrow_mut();
+        match neighbour.and_then(|id| tree.text_mut(id)) {
+            Some(before) => {
+                before.push_tendril(text);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl TreeSink for Sink {
+    type Handle = NodeId;
+    type Output = Self;
+    type ElemName<'a> = Ref<'a, QualName>;
+
+    fn finish(self) -> Self {
+        self
+    }
+
+    fn parse_error(&self, _message: Cow<'static, str>) {}
+
+    fn get_document(&self) -> NodeId {
+        NodeId::DOCUMENT
+    }
+
+    #[expect(clippy::expect_used, reason = "html5ever asks for the names of elements alone")]
+    fn elem_name<'a>(&'a self, target: &'a NodeId) -> Ref<'a, QualName> {
+        Ref::map(self.tree.borrow(), |tree| &tree.element(*target).expect("an element").name)
+    }
+
+    fn create_element(
+        &self,
+        name: QualName,
+        attributes: Vec<Attribute>,
+        flags: ElementFlags,
+    ) -> NodeId {
+        let mut tree = self.tree.borrow_mut();
+        let id = tree.create(NodeData::Element(Element { name, attributes }));
+        if flags.template {
+            let contents = tree.create(NodeData::Root);
+            tree.append(id, contents);
+        }
+        id
+    }
+
+    fn create_comment(&self, _text: StrTendril) -> NodeId {
+        self.tree.borrow_mut().create(NodeData::Comment)
+    }
+
+    fn create_pi(&self, _target: StrTendril, _data: StrTendril) -> NodeId {
+        self.tree.borrow_mut().create(NodeData::Comment)
+    }
+
+    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
+        match child {
+            NodeOrText::AppendNode(id) => {
+                self.tree.borrow_mut().append(*parent, id);
+                self.place(id);
+            }
+            NodeOrText::AppendText(text) => {
+                let last = self.tree.borrow().last_child(*parent);
+                if !self.merge(last, &text) {
+                    let mut tree = self.tree.borrow_mut();
+                    let id = tree.create(NodeData::Text(text));
+                    tree.append(*parent, id);
+                }
+            }
+        }
+    }
+
+    fn append_based_on_parent_node(
+        &self,
+        element: &NodeId,
+        previous: &NodeId,
+        child: NodeOrText<NodeId>,
+    ) {
+        let has_parent = self.tree.borrow().parent(*element).is_some();
+        if has_parent {
+            self.append_before_sibling(element, child);
+        } else {
+            self.append(previous, child);
+        }
+    }
+
+    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
+
+    fn get_template_contents(&self, target: &NodeId) -> NodeId {
+        self.tree.borrow().first_child(*target).unwrap_or(*target)
+    }
+
+    fn same_node(&self, x: &NodeId, y: &NodeId) -> bool {
+        x == y
+    }
+
+    fn set_quirks_mode(&self, _mode: QuirksMode) {}
+
+    fn append_before_sibling(&self, sibling: &NodeId, child: NodeOrText<NodeId>) {
+        match child {
+            NodeOrText::AppendNode(id) => {
+                let mut tree = self.tree.borrow_mut();
+                tree.detach(id);
+                tree.insert_before(*sibling, id);
+                drop(tree);
+                self.place(id);
+            }
+            NodeOrText::AppendText(text) => {
+                let previous = self.tree.borrow().previous(*sibling);
+                if !self.merge(previous, &text) {
+                    let mut tree = self.tree.borrow_mut();
+                    let id = tree.create(NodeData::Text(text));
+                    tree.insert_before(*sibling, id);
+                }
+            }
+        }
+    }
+
+    fn add_attrs_if_missing(&self, target: &NodeId, attributes: Vec<Attribute>) {
+        let mut tree = self.tree.borrow_mut();
+        let Some(element) = tree.element_mut(*target) else { return };
+        for attribute in attributes {
+            if element.attributes.iter().all(|present| present.name != attribute.name) {
+                element.attributes.push(attribute);
+            }
+        }
+    }
+
+    fn remove_from_parent(&self, target: &NodeId) {
+        self.tree.borrow_mut().detach(*target);
+    }
+
+    fn reparent_children(&self, node: &NodeId, new_parent: &NodeId) {
+        self.tree.borrow_mut().reparent_children(*node, *new_parent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: ParseLimits = ParseLimits { max_depth: 512, max_nodes: 200_000 };
+
+    fn deepest(tree: &Tree) -> u32 {
+        tree.descendants(NodeId::DOCUMENT).map(|id| tree.depth(id)).max().unwrap_or(0)
+    }
+
+    #[track_caller]
+    fn check_bounded(html: &str) {
+        let (tree, flags) = parse(html, LIMITS);
+        // Elements that the builder implies or opens again come on top of those let through.
+        assert!(deepest(&tree) <= 2 * LIMITS.max_depth, "{}", deepest(&tree));
+        assert!(tree.len() <= LIMITS.max_nodes + PIECE_BYTES * 70, "{}", tree.len());
+        assert!(!flags.is_empty());
+    }
+
+    #[test]
+    fn hostile_shapes_stay_within_the_limits() {
+        check_bounded(&"<div>".repeat(50_000));
+        check_bounded(&"<div></x>".repeat(50_000));
+        check_bounded(&"<ul><li>".repeat(50_000));
+        check_bounded(&"<b>".repeat(50_000));
+        check_bounded(&"<table><tr><td>".repeat(20_000));
+        let fonts: String = (0..5_000).map(|n| format!("<font a{n}=1>")).collect();
+        check_bounded(&format!("{fonts}{}", "<p>x".repeat(50_000)));
+        check_bounded(&"<svg><g>".repeat(50_000));
+    }
+
+    #[test]
+    fn text_below_the_depth_limit_is_kept() {
+        let (tree, flags) = parse(&format!("{}deep", "<div>".repeat(2_000)), LIMITS);
+        assert_eq!(tree.text_content(NodeId::DOCUMENT), "deep");
+        assert_eq!(flags, [PageFlag::DepthCut]);
+    }
+
+    #[test]
+    fn a_page_within_the_limits_is_not_flagged() {
+        let (tree, flags) = parse("<p>a<b>b</b><template><i>c</i></template>", LIMITS);
+        assert_eq!(tree.text_content(NodeId::DOCUMENT), "abc");
+        assert!(flags.is_empty());
+    }
+
+    #[test]
+    fn siblings_without_end_tags_are_not_deep() {
+        let (tree, flags) = parse(&"<p>a<li>b<option>c<td>d".repeat(5_000), LIMITS);
+        assert!(flags.is_empty(), "{flags:?} {}", deepest(&tree));
+    }
+}

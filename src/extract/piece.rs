@@ -1,0 +1,141 @@
+//! A page between HTML and Markdown: a flat sequence of blocks, each with a flat run of inlines.
+//!
+//! Nesting is written as [`Piece::Open`] and [`Piece::Close`], so that every pass over it is a
+//! loop and dropping it is a plain `Vec` drop.
+
+/// One step in a page's sequence of blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A container begins; it ends at the matching [`Piece::Close`].
+    Open(Container),
+    /// The innermost open container ends.
+    Close,
+    /// A heading.
+    Heading {
+        /// 1 to 6.
+        level: u8,
+        /// Its text.
+        text: Vec<Inline>,
+        /// The fragment that leads to it.
+        anchor: Option<String>,
+    },
+    /// A paragraph.
+    Paragraph(Vec<Inline>),
+    /// A block of code.
+    Code {
+        /// The language, empty where unknown.
+        language: String,
+        /// The code, without the line end of its last line.
+        text: String,
+    },
+    /// A table of data.
+    Table(Table),
+    /// A block of TeX.
+    Math(String),
+    /// A thematic break.
+    Rule,
+}
+
+/// What may hold blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Container {
+    /// A quotation.
+    Quote,
+    /// A list of [`Container::Item`]s: `None` for bullets, else the first number.
+    List(Option<u32>),
+    /// A list item, with the state of its check box where it has one.
+    Item(Option<TaskState>),
+}
+
+/// The state of a task item's check box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskState {
+    /// `[ ]`
+    Open,
+    /// `[x]`
+    Done,
+}
+
+/// One step in a run of inline content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Inline {
+    /// Text, white space collapsed.
+    Text(String),
+    /// Code.
+    Code(String),
+    /// TeX.
+    Math(String),
+    /// A mark begins.
+    Open(Mark),
+    /// The innermost mark, which is this one, ends.
+    Close(Mark),
+    /// An image that has an address.
+    Image {
+        /// Its alternative text.
+        alt: String,
+        /// Its address.
+        address: String,
+    },
+    /// A hard line break.
+    Break,
+}
+
+/// What is said of a stretch of inline content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Strong emphasis.
+    Strong,
+    /// Emphasis.
+    Emphasis,
+    /// Struck out.
+    Strike,
+    /// Superscript.
+    Superscript,
+    /// Subscript.
+    Subscript,
+    /// A link.
+    Link {
+        /// Where it leads.
+        address: String,
+        /// Its title, empty where it has none.
+        title: String,
+    },
+}
+
+impl Mark {
+    /// Whether a mark of this kind inside another of its kind says nothing.
+    pub(super) fn is_same_kind(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// A table of data: every row has as many cells as the widest, at most [`Table::MAX_COLUMNS`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The header row; empty where the table has none.
+    pub(super) header: Vec<Vec<Inline>>,
+    /// The rows below.
+    pub(super) rows: Vec<Vec<Vec<Inline>>>,
+    /// How each column is aligned.
+    pub(super) alignment: Vec<Alignment>,
+}
+
+impl Table {
+    /// Most columns. Span attributes of a page never widen a table beyond; cells of its own past
+    /// it join the last column.
+    pub(super) const MAX_COLUMNS: usize = 64;
+}
+
+/// How a column is aligned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Alignment {
+    /// Not said.
+    #[default]
+    None,
+    /// `:---`
+    Left,
+    /// `:---:`
+    Center,
+    /// `---:`
+    Right,
+}

@@ -1,0 +1,252 @@
+//! Tables: which are data, which only lay out a page, and the grid of those that are data.
+
+use super::code::is_gutter;
+use super::piece::{Alignment, Inline, Table};
+use super::tree::{NodeId, Tree};
+
+/// Whether the `table` at `id` only places blocks on the page, so that its cells are read as
+/// blocks one after the other.
+///
+/// It is, where it says so (`role`), where it holds another table, where it has no header cell
+/// and either a single row or column or blocks that no cell can hold, and around code with a
+/// gutter.
+pub(super) fn is_layout(tree: &Tree, id: NodeId) -> bool {
+    if matches!(tree.attribute(id, "role"), Some("presentation" | "none")) {
+        return true;
+    }
+    let shape = Shape::of(tree, id);
+    shape.has_table
+        || shape.has_gutter && shape.has_pre
+        || !shape.has_header && (shape.has_blocks || shape.rows < 2 || shape.columns < 2)
+}
+
+/// What decides whether a table is data.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "five independent observations of one walk")]
+struct Shape {
+    has_table: bool,
+    has_header: bool,
+    has_blocks: bool,
+    has_pre: bool,
+    has_gutter: bool,
+    rows: usize,
+    columns: usize,
+}
+
+impl Shape {
+    /// Looks at everything in the table up to the first table inside.
+    fn of(tree: &Tree, id: NodeId) -> Self {
+        let mut shape = Self { has_gutter: is_gutter(tree, id), ..Self::default() };
+        let mut cells = 0;
+        for node in tree.descendants(id) {
+            match tree.tag(node) {
+                "table" => {
+                    shape.has_table = true;
+                    return shape;
+                }
+                "tr" => {
+                    shape.rows += 1;
+                    cells = 0;
+                }
+                "th" | "td" => {
+                    cells += 1;
+                    shape.columns = shape.columns.max(cells);
+                    shape.has_header |= tree.tag(node) == "th";
+                    shape.has_gutter |= is_gutter(tree, node);
+                }
+                "pre" => {
+                    shape.has_pre = true;
+                    shape.has_blocks = true;
+                }
+                "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "hr" => {
+                    shape.has_blocks = true;
+                }
+                _ => {}
+            }
+        }
+        shape
+    }
+}
+
+/// Which part of a table a row belongs to, in the order of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Section {
+    /// `thead`
+    Head,
+    /// `tbody`, or none
+    Body,
+    /// `tfoot`
+    Foot,
+}
+
+/// A cell as the page has it.
+#[derive(Debug)]
+pub(super) struct Cell {
+    text: Vec<Inline>,
+    columns: usize,
+    rows: usize,
+    is_header: bool,
+    alignment: Alignment,
+}
+
+impl Cell {
+    /// The cell that the `td` or `th` at `id` is, with its content.
+    pub(super) fn new(tree: &Tree, id: NodeId, text: Vec<Inline>) -> Self {
+        let span = |name| {
+            let value = tree.attribute(id, name).and_then(|value| value.trim().parse().ok());
+            value.unwrap_or(1_usize).clamp(1, Table::MAX_COLUMNS)
+        };
+        let is_header = tree.tag(id) == "th"
+            || tree.attribute(id, "role") == Some("columnheader")
+            || tree.attribute(id, "scope") == Some("col")
+            || is_bold(&text);
+        Self {
+            text,
+            columns: span("colspan"),
+            rows: span("rowspan"),
+            is_header,
+            alignment: alignment(tree, id),
+        }
+    }
+}
+
+/// Whether a cell's whole text is strong.
+fn is_bold(text: &[Inline]) -> bool {
+    use super::piece::Mark::Strong;
+    matches!(text, [Inline::Open(Strong), .., Inline::Close(Strong)])
+        && text.iter().filter(|inline| matches!(inline, Inline::Open(Strong))).count() == 1
+}
+
+fn alignment(tree: &Tree, id: NodeId) -> Alignment {
+    let from_style = || {
+        let style = tree.attribute(id, "style")?.to_ascii_lowercase();
+        let (_, value) = style.split_once("text-align")?;
+        let value = value.trim_start().strip_prefix(':')?;
+        value.split(';').next().map(|value| value.trim().to_owned())
+    };
+    let stated = tree.attribute(id, "align").map(str::to_ascii_lowercase).or_else(from_style);
+    match stated.as_deref() {
+        Some("left") => Alignment::Left,
+        Some("center") => Alignment::Center,
+        Some("right") => Alignment::Right,
+        _ => Alignment::None,
+    }
+}
+
+/// Collects the rows of a table of data.
+#[derive(Debug, Default)]
+pub(super) struct TableBuilder {
+    rows: Vec<(Section, Vec<Cell>)>,
+    /// The table's caption.
+    pub(super) caption: Vec<Inline>,
+    /// Tables that stood in cells: they follow the table.
+    pub(super) inner: Vec<TableBuilder>,
+}
+
+impl TableBuilder {
+    /// Begins a row.
+    pub(super) fn row(&mut self, section: Section) {
+        self.rows.push((section, Vec::new()));
+    }
+
+    /// Adds a cell to the last row.
+    pub(super) fn cell(&mut self, cell: Cell) {
+        if self.rows.is_empty() {
+            self.row(Section::Body);
+        }
+        if let Some((_, row)) = self.rows.last_mut() {
+            row.push(cell);
+        }
+    }
+
+    /// The grid: header first, footer last, a blank cell wherever another one spans.
+    pub(super) fn build(mut self) -> (Vec<Inline>, Table, Vec<Self>) {
+        self.rows.retain(|(_, row)| !row.is_empty());
+        self.rows.sort_by_key(|(section, _)| *section);
+        let has_header = self.rows.first().is_some_and(|(section, row)| {
+            *section == Section::Head || row.iter().all(|cell| cell.is_header)
+        });
+        let mut table = Table::default();
+        let mut pending = Vec::new();
+        for (_, row) in self.rows {
+            let cells = place(row, &mut pending, &mut table.alignment);
+            table.rows.push(cells);
+        }
+        let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
+        for row in &mut table.rows {
+            row.resize_with(columns, Vec::new);
+        }
+        table.alignment.resize(columns, Alignment::None);
+        if has_header && !table.rows.is_empty() {
+            table.header = unbold(table.rows.remove(0));
+        } else {
+            table.header.resize_with(columns, Vec::new);
+        }
+        (self.caption, table, self.inner)
+    }
+}
+
+/// Drops the marks around header cells: a header is strong by itself.
+fn unbold(header: Vec<Vec<Inline>>) -> Vec<Vec<Inline>> {
+    header
+        .into_iter()
+        .map(|mut cell| {
+            if is_bold(&cell) {
+                cell.remove(0);
+                cell.pop();
+            }
+            cell
+        })
+        .collect()
+}
+
+/// Puts a row's cells into columns. `pending` counts, for each column, the rows below that a cell
+/// above still spans.
+fn place(
+    row: Vec<Cell>,
+    pending: &mut Vec<usize>,
+    alignments: &mut Vec<Alignment>,
+) -> Vec<Vec<Inline>> {
+    let mut placed: Vec<Vec<Inline>> = Vec::new();
+    for cell in row {
+        while let Some(rows) = pending.get_mut(placed.len()).filter(|rows| **rows > 0) {
+            *rows -= 1;
+            placed.push(Vec::new());
+        }
+        if placed.len() >= Table::MAX_COLUMNS {
+            join_last(&mut placed, cell.text);
+            continue;
+        }
+        let columns = cell.columns.min(Table::MAX_COLUMNS - placed.len());
+        let mut text = Some(cell.text);
+        for _ in 0..columns {
+            let at = placed.len();
+            if pending.len() <= at {
+                pending.resize(at + 1, 0);
+            }
+            if alignments.len() <= at {
+                alignments.resize(at + 1, Alignment::None);
+            }
+            pending.iter_mut().skip(at).take(1).for_each(|rows| *rows = cell.rows - 1);
+            for alignment in alignments.iter_mut().skip(at).take(1) {
+                if *alignment == Alignment::None {
+                    *alignment = cell.alignment;
+                }
+            }
+            placed.push(text.take().unwrap_or_default());
+        }
+    }
+    for rows in pending.iter_mut().skip(placed.len()).filter(|rows| **rows > 0) {
+        *rows -= 1;
+    }
+    placed
+}
+
+fn join_last(placed: &mut [Vec<Inline>], text: Vec<Inline>) {
+    if let Some(last) = placed.last_mut().filter(|_| !text.is_empty()) {
+        if !last.is_empty() {
+            last.push(Inline::Break);
+        }
+        last.extend(text);
+    }
+}
