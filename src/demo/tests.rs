@@ -169,3 +169,18 @@ async fn what_cannot_be_served_is_named() {
     let file = site.join("_site.toml");
     assert_eq!(error.to_string(), format!("`{}` does not describe a site", file.display()));
 }
+
+#[tokio::test]
+async fn the_shipped_site_has_what_real_ones_have() {
+    let shipped = DemoOptions { address: "127.0.0.1:0".parse().unwrap(), ..DemoOptions::default() };
+    let server = serve(&shipped).await.unwrap();
+    assert!(show(&server, "/").await.starts_with("200 <!DOCTYPE html>"));
+    assert_eq!(show(&server, "/old-menu").await, "301 /menu.html");
+    assert!(show(&server, "/handbook/old/4.1.html").await.starts_with("404 "));
+    assert_eq!(show(&server, "/tea/green.html").await, show(&server, "/leaflets/green.html").await);
+    let robots = show(&server, "/robots.txt").await;
+    assert!(robots.contains(&format!("Sitemap: http://{}/sitemap.xml", server.address())));
+    assert!(show(&server, "/sitemap.xml").await.contains("/hidden-corner.html</loc>"));
+    let (head, _) = ask(&server, "/tea/cha.html", "").await;
+    assert_eq!(field(&head, "content-type"), Some("text/html"));
+}

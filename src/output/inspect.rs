@@ -5,7 +5,7 @@
 //! nothing is changed. It does not know which parts should exist.
 
 use std::{
-    fs,
+    fmt, fs,
     path::{Path, PathBuf},
 };
 
@@ -71,37 +71,49 @@ fn part_of(root: &Path, kind: FileKind, path: &Path) -> Option<u64> {
 
 /// Checks that the file below `root` is what `info` says: length, checksum, rows and columns.
 ///
+/// The whole file is read. Nothing of it is decoded before the checksum has matched.
+///
 /// # Errors
 ///
 /// Fails where the file is missing or damaged, and names what differs.
 pub fn check_file(root: &Path, info: &FileInfo) -> Result<(), OutputError> {
     let path = root.join(&info.path);
-    let found = inspect(&path, info.kind, info.path.clone())?;
-    let differs = |what: &str, found: &dyn ToString, recorded: &dyn ToString| {
-        let (found, recorded) = (found.to_string(), recorded.to_string());
-        if found == recorded {
-            return Ok(());
-        }
-        Err(OutputError::mismatch(&path, format!("{what} {found} instead of {recorded}")))
-    };
-    differs("length", &found.bytes, &info.bytes)?;
-    differs("checksum", &found.checksum, &info.checksum)?;
-    differs("number of rows", &found.rows, &info.rows)
+    let (bytes, checksum) = measure(&path)?;
+    compare(&path, "length", &bytes, &info.bytes)?;
+    compare(&path, "checksum", &checksum, &info.checksum)?;
+    compare(&path, "number of rows", &count_rows(&path, info.kind)?, &info.rows)
 }
 
-/// Reads a whole file of `kind` and says what it is, under the name `relative`.
-pub(super) fn inspect(
+/// Reads the whole file at `path`, says what it is, and that it stands at `relative`.
+pub(super) fn describe(
     path: &Path,
     kind: FileKind,
     relative: String,
 ) -> Result<FileInfo, OutputError> {
     let (bytes, checksum) = measure(path)?;
+    Ok(FileInfo { kind, path: relative, rows: count_rows(path, kind)?, bytes, checksum })
+}
+
+/// Fails where `found` is not `want`, both being the `what` of a file.
+pub(super) fn compare<T: PartialEq + fmt::Display>(
+    path: &Path,
+    what: &str,
+    found: &T,
+    want: &T,
+) -> Result<(), OutputError> {
+    if found == want {
+        return Ok(());
+    }
+    Err(OutputError::mismatch(path, format!("{what} {found} instead of {want}")))
+}
+
+/// The rows of a file, by its footer, where its columns are those of `kind`.
+fn count_rows(path: &Path, kind: FileKind) -> Result<u64, OutputError> {
     let footer = read_footer(path)?;
-    let known = columns(kind);
-    if !footer.columns.iter().eq(known.iter().map(|column| column.name)) {
+    if !footer.columns.iter().eq(columns(kind).iter().map(|column| column.name)) {
         return Err(OutputError::mismatch(path, "columns of another schema"));
     }
-    Ok(FileInfo { kind, path: relative, rows: footer.rows, bytes, checksum })
+    Ok(footer.rows)
 }
 
 /// The columns of a table.

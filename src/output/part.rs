@@ -20,7 +20,7 @@ use parquet::{
 use super::{
     FileInfo, FileKind, OutputError, OutputOptions, SCHEMA_VERSION,
     disk::{Temporary, create_folder},
-    inspect::{columns, inspect},
+    inspect::{columns, compare, describe},
     rows::{ChunkRow, chunk_bytes, chunks_batch, page_bytes, pages_batch},
     schema::{arrow_schema, writer_properties},
 };
@@ -181,11 +181,8 @@ impl TableWriter {
         let file = self.writer.into_inner().map_err(OutputError::encode(path))?;
         file.sync_all().map_err(OutputError::io("sync", path))?;
         drop(file);
-        let info = inspect(path, self.kind, self.kind.path(self.part))?;
-        if info.rows != self.rows {
-            let what = format!("{} rows instead of {}", info.rows, self.rows);
-            return Err(OutputError::mismatch(path, what));
-        }
+        let info = describe(path, self.kind, self.kind.path(self.part))?;
+        compare(path, "number of rows", &info.rows, &self.rows)?;
         Ok(SealedFile { temporary: self.temporary, info })
     }
 }

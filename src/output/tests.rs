@@ -355,6 +355,31 @@ fn a_column_stands_once() {
 }
 
 #[test]
+fn the_read_back_script_knows_every_column() {
+    let script = include_str!("../../tests/readback.py");
+    let names = |table: &str| -> Vec<&str> {
+        let (_, body) = script.split_once(&format!("\n{table} = {{\n")).unwrap();
+        let (body, _) = body.split_once("\n}").unwrap();
+        body.lines().map(|line| line.split('"').nth(1).unwrap()).collect()
+    };
+    for (table, columns) in [("PAGES", PAGES), ("CHUNKS", CHUNKS)] {
+        let want: Vec<_> = columns.iter().map(|column| column.name).collect();
+        assert_eq!(names(table), want);
+    }
+}
+
+#[test]
+fn a_changed_length_is_named() {
+    let root = tempfile::tempdir().unwrap();
+    let files = write(&options(root.path()), &[]);
+    let path = root.path().join(&files.pages.path);
+    fs::write(&path, "PAR1").unwrap();
+    let error = check_file(root.path(), &files.pages).unwrap_err();
+    let want = format!("length 4 instead of {} in `{}`", files.pages.bytes, path.display());
+    assert_eq!(error.to_string(), want);
+}
+
+#[test]
 fn an_unknown_option_is_refused() {
     assert!(toml::from_str::<OutputOptions>("part_size = 1").is_err());
     assert_eq!(toml::from_str::<OutputOptions>("").unwrap(), OutputOptions::default());
