@@ -13,3 +13,4 @@ pub mod chunk;
 pub mod store;
 pub mod output;
 pub mod demo;
+pub mod config;

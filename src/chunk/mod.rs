@@ -18,7 +18,6 @@
 
 mod context;
 mod pack;
-mod ratio;
 mod sentence;
 mod tokens;
 mod units;
@@ -26,10 +25,10 @@ mod units;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use self::ratio::Ratio;
+
 pub use self::tokens::TokenizerName;
 use self::tokens::TokenMap;
-use crate::model::{Chunk, Heading};
+use crate::model::{Chunk, Heading, Ratio};
 
 /// How long chunks may be, and what is carried into them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use super::Addresses;
 use super::tree::{NodeId, Tree};
-use crate::model::{Document, Metadata, RobotsDirectives};
+use crate::model::{Document, Metadata};
 
 /// Longest text that a language is recognized from, in bytes: more does not make it surer.
 const LANGUAGE_SAMPLE_BYTES: usize = 4_096;
@@ -25,21 +25,14 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses) -> Metadata {
     }
 }
 
-/// What `meta` elements ask of robots.
-pub(super) fn robots(tree: &Tree) -> RobotsDirectives {
-    let mut directives = RobotsDirectives::default();
-    for node in elements(tree, "meta") {
-        let name = tree.attribute(node, "name").unwrap_or_default().trim().to_ascii_lowercase();
-        if !matches!(name.as_str(), "robots" | "corpusbot") {
-            continue;
-        }
-        let content = tree.attribute(node, "content").unwrap_or_default().to_ascii_lowercase();
-        for directive in content.split(',').map(str::trim) {
-            directives.noindex |= matches!(directive, "noindex" | "none");
-            directives.nofollow |= matches!(directive, "nofollow" | "none");
-        }
-    }
-    directives
+/// Name and content of every `meta` element that has both: some speak to robots.
+pub(super) fn robots(tree: &Tree) -> Vec<(String, String)> {
+    let pair = |node| {
+        let name = tree.attribute(node, "name")?.trim().to_ascii_lowercase();
+        let is_for_robots = name == "robots" || name.ends_with("bot");
+        is_for_robots.then(|| (name, tree.attribute(node, "content").unwrap_or_default().to_owned()))
+    };
+    elements(tree, "meta").filter_map(pair).collect()
 }
 
 /// Sets the document's language to that of its text, where that can be told, and leaves the

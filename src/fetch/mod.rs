@@ -1,4 +1,16 @@
-//! Fetching, in pieces.
+//! May I, when, and what came back?
+//!
+//! In: an address. Out: an [`Answer`], or the page's error. Every request of the program goes
+//! through [`Fetcher::ask`]: robots.txt, sitemaps, pages, redirects and retries alike. So three
+//! promises hold for all of them:
+//!
+//! - Only addresses that [`AddressPolicy`] admits are contacted, checked on the literal, on every
+//!   address that a name resolves to, and on the peer.
+//! - Two requests to one host are never closer than its delay, counted from the end of the answer
+//!   before, and never more at once than `politeness.per_host`.
+//! - A body becomes a page only whole: broken, cut and oversized ones are errors.
+//!
+//! It follows no redirect by itself, stores nothing, and does not decide what is in scope.
 
 pub mod address;
 pub mod charset;
@@ -6,3 +18,121 @@ pub mod coding;
 pub mod media_type;
 pub mod retry_after;
 pub mod robots;
+
+mod budget;
+mod client;
+mod errors;
+mod gate;
+mod options;
+mod resolver;
+mod robots_file;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+pub use self::address::AddressPolicy;
+pub use self::budget::{Budget, Permit};
+pub use self::client::{Answer, Get};
+pub use self::errors::FetchError;
+pub use self::gate::GateReport;
+pub use self::options::{FetchOptions, PolitenessOptions, RobotsMode};
+pub use self::robots_file::{RobotsAnswer, RobotsFile};
+use self::client::Client;
+use self::gate::Gate;
+use crate::model::{PageError, WebUrl};
+
+/// The name that robots.txt and robots directives know this crawler by.
+pub const PRODUCT_TOKEN: &str = "corpusbot";
+
+/// The one way to the network.
+#[derive(Debug)]
+pub struct Fetcher {
+    client: Client,
+    politeness: PolitenessOptions,
+    budget: Budget,
+    concurrent: Semaphore,
+    rate: Option<governor::DefaultDirectRateLimiter>,
+    gates: Mutex<HashMap<String, Arc<Gate>>>,
+}
+
+impl Fetcher {
+    /// Makes a fetcher whose bodies take their room from `budget`.
+    ///
+    /// # Errors
+    ///
+    /// Fails where a header or the proxy of `options` is malformed, or TLS cannot be set up.
+    pub fn new(
+        options: &FetchOptions,
+        politeness: &PolitenessOptions,
+        budget: Budget,
+    ) -> Result<Self, FetchError> {
+        let rate = std::num::NonZeroU32::new(politeness.max_requests_per_sec)
+            .map(governor::Quota::per_second)
+            .map(governor::RateLimiter::direct);
+        Ok(Self {
+            client: Client::new(options, politeness)?,
+            politeness: politeness.clone(),
+            budget,
+            concurrent: Semaphore::new(politeness.max_concurrent.max(1)),
+            rate,
+            gates: Mutex::default(),
+        })
+    }
+
+    /// Checks that a fetcher can be made of the options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Fetcher::new`].
+    pub fn check(options: &FetchOptions, politeness: &PolitenessOptions) -> Result<(), FetchError> {
+        Client::new(options, politeness).map(|_| ())
+    }
+
+    /// Asks for `get`, in its host's turn. The permit stands for the body's memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails with what went wrong with this page; a server's refusal is an [`Answer`].
+    pub async fn ask(&self, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
+        let gate = self.gate(get.url);
+        let turn = gate.turn().await;
+        // The slot of the whole program is taken last, so that waiting hosts hold none.
+        let slot = self.concurrent.acquire().await;
+        if let Some(rate) = &self.rate {
+            rate.until_ready().await;
+        }
+        let answered = self.client.get(get, &self.budget).await;
+        drop(slot);
+        turn.end(&answered);
+        answered
+    }
+
+    /// Keeps `url`'s host waiting for at least `delay` from this moment.
+    pub fn hold(&self, url: &WebUrl, delay: Duration) {
+        self.gate(url).hold(delay);
+    }
+
+    /// Never asks `url`'s host more often than its robots.txt wants.
+    pub fn set_crawl_delay(&self, url: &WebUrl, delay: Duration) {
+        self.gate(url).set_crawl_delay(delay.min(self.politeness.crawl_delay_max()));
+    }
+
+    /// How `url`'s host fares.
+    pub fn report(&self, url: &WebUrl) -> GateReport {
+        self.gate(url).report()
+    }
+
+    /// Where bodies take their room from.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    fn gate(&self, url: &WebUrl) -> Arc<Gate> {
+        let key = format!("{}:{}", url.host(), url.as_url().port_or_known_default().unwrap_or(0));
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(&self.politeness))))
+    }
+}

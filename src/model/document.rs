@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use super::{Ledger, RobotsDirectives, WebUrl};
+use super::{Ledger, WebUrl};
 
 /// Markdown (CommonMark 0.31 with GFM tables, strikethrough and task items).
 ///
@@ -145,8 +145,8 @@ pub struct Document {
     pub headings: Vec<Heading>,
     /// Addresses that the page links to, each once, in page order.
     pub outlinks: Vec<WebUrl>,
-    /// What the page asks of robots.
-    pub robots: RobotsDirectives,
+    /// Name and content of `meta` elements that may speak to robots.
+    pub robots: Vec<(String, String)>,
     /// What was removed on the way.
     pub ledger: Ledger,
     /// Limits that cut the page, in order of their names.

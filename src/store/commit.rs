@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
 
 use super::frontier::{ENQUEUE, authorities};
-use super::{FoundUrl, Store, StoreError, spool};
+use super::{CommitRules, FoundUrl, Store, StoreError, spool};
 use crate::model::{DuplicateBy, ErrorCode, PageError, PageOutcome, PageRecord, Timestamp};
 
 /// Longest chain of redirects that is followed when a loop is looked for.
@@ -54,10 +54,10 @@ impl Store {
     /// # Errors
     ///
     /// Fails where the database does; then none of the pages is committed.
-    pub async fn commit(&self, group: Vec<Committed>, run: i64, max_depth: u32) -> Result<Settled, StoreError> {
+    pub async fn commit(&self, group: Vec<Committed>, rules: CommitRules) -> Result<Settled, StoreError> {
         let failed = |source| self.failed("commit pages", source);
         let transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        let mut commit = Commit { store: self, transaction, run, max_depth, settled: Settled::default() };
+        let mut commit = Commit { store: self, transaction, rules, settled: Settled::default() };
         for page in group {
             commit.page(page).await?;
         }
@@ -72,8 +72,7 @@ impl Store {
 struct Commit<'a> {
     store: &'a Store,
     transaction: Transaction<'a, Sqlite>,
-    run: i64,
-    max_depth: u32,
+    rules: CommitRules,
     settled: Settled,
 }
 
@@ -160,6 +159,9 @@ impl Commit<'_> {
             }
             self.supersede(known, None).await?;
             record.version = known.version + 1;
+        }
+        if !self.rules.dedup.exact {
+            return Ok(());
         }
         let Some((other, by)) = self.equal(record).await? else { return Ok(()) };
         let own_rank = (is_alias, record.url.len(), record.url.as_str());
@@ -313,7 +315,7 @@ impl Commit<'_> {
         .fetch_one(self.connection())
         .await
         .map_err(|source| self.failed(source))?;
-        let run = self.run;
+        let run = self.rules.run;
         sqlx::query(
             "UPDATE page SET state = ?2, outcome = ?3, reason = ?4, duplicate_of = ?5, etag = ?6,
                  last_modified = ?7, body_hash = ?8, content_hash = ?9, is_alias = ?10, is_live = ?11,
@@ -367,7 +369,7 @@ impl Commit<'_> {
             return Ok(());
         }
         let list = serde_json::to_string(&found.urls).unwrap_or_default();
-        let max_depth = i64::from(self.max_depth);
+        let max_depth = i64::from(self.rules.max_depth);
         let rows = sqlx::query(ENQUEUE)
             .bind(&list)
             .bind(i64::from(found.depth))
@@ -405,7 +407,7 @@ impl Commit<'_> {
                  RETURNING page.id AS id, authority, state",
             )
             .bind(serde_json::to_string(&from).unwrap_or_default())
-            .bind(i64::from(self.max_depth))
+            .bind(i64::from(self.rules.max_depth))
             .fetch_all(self.connection())
             .await
             .map_err(|source| self.failed(source))?;

@@ -51,6 +51,31 @@ impl Default for StoreOptions {
     }
 }
 
+/// What is a duplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DedupOptions {
+    /// Whether a page whose body or Markdown equals another's becomes its duplicate.
+    pub exact: bool,
+}
+
+impl Default for DedupOptions {
+    fn default() -> Self {
+        Self { exact: true }
+    }
+}
+
+/// What the commits of a run have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct CommitRules {
+    /// The run.
+    pub run: i64,
+    /// Most links between a seed and a page.
+    pub max_depth: u32,
+    /// What is a duplicate.
+    pub dedup: DedupOptions,
+}
+
 impl StoreOptions {
     /// The file that `url` names.
     pub fn path(&self) -> Option<&Path> {

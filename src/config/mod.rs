@@ -1,0 +1,124 @@
+//! What did the user ask for?
+//!
+//! In: a TOML file. Out: a [`Config`] that is valid as a whole, so that nothing has to be checked
+//! after the first request. Every mistake is said with the file, the line and the key.
+//!
+//! It opens no other file, and knows the environment only through the look-up it is given.
+
+mod error;
+mod read;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::error::ConfigError;
+use crate::chunk::ChunkOptions;
+use crate::clean::CleanOptions;
+use crate::demo::DemoOptions;
+use crate::extract::ExtractOptions;
+use crate::fetch::{FetchOptions, PolitenessOptions};
+use crate::frontier::CrawlOptions;
+use crate::model::{ContentHash, Ratio};
+use crate::output::OutputOptions;
+use crate::store::{DedupOptions, StoreOptions};
+
+/// The config that states every option with its default, unit and reason.
+pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
+
+/// All that can be set, a table for each stage.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// What is crawled.
+    pub crawl: CrawlOptions,
+    /// How politely.
+    pub politeness: PolitenessOptions,
+    /// How pages are asked for.
+    pub fetch: FetchOptions,
+    /// What is kept of a page.
+    pub extract: ExtractOptions,
+    /// What is residue.
+    pub clean: CleanOptions,
+    /// How chunks are cut.
+    pub chunk: ChunkOptions,
+    /// What is a duplicate.
+    pub dedup: DedupOptions,
+    /// Where the state is kept.
+    pub store: StoreOptions,
+    /// Where the corpus is written.
+    pub output: OutputOptions,
+    /// How the program runs.
+    pub run: RunOptions,
+    /// A folder to serve as a site while it is crawled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demo: Option<DemoOptions>,
+}
+
+/// How the program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunOptions {
+    /// Share of pages that may fail before the exit code is 3.
+    pub max_failure_ratio: Ratio,
+    /// Threads that convert pages. 0 is one for each processor.
+    pub threads: usize,
+    /// Memory for pages on their way, in bytes.
+    pub memory_bytes: usize,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            max_failure_ratio: Ratio::from_thousandths(100),
+            threads: 0,
+            memory_bytes: 256 * 1024 * 1024,
+        }
+    }
+}
+
+impl Config {
+    /// Reads the config at `path`. `env` looks a variable of the environment up.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the file cannot be read, is not TOML, has a key that does not exist or a value
+    /// of the wrong type or range, or names a variable that is not set.
+    pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+        Self::parse(&text, path, env)
+    }
+
+    /// Reads a config from `text`; `path` is where it stands, for messages and relative paths.
+    ///
+    /// # Errors
+    ///
+    /// As [`Config::load`], without the reading.
+    pub fn parse(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let mut config = read::read(text, path, env)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.output.path = folder.join(&config.output.path);
+        if let Some(state) = config.store.path() {
+            config.store.url = format!("sqlite:{}", folder.join(state).display());
+        }
+        if let Some(demo) = &mut config.demo {
+            demo.folder = folder.join(&demo.folder);
+        }
+        Ok(config)
+    }
+
+    /// The file that the state is kept in.
+    pub fn state_path(&self) -> PathBuf {
+        self.store.path().unwrap_or(Path::new("state.db")).to_owned()
+    }
+
+    /// Hash of everything that decides what a page becomes: equal hashes give equal chunks.
+    pub fn content_hash(&self) -> ContentHash {
+        let deciding = (&self.extract, &self.clean, &self.chunk, &self.dedup);
+        ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests;

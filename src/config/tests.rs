@@ -1,0 +1,84 @@
+//! What a config promises.
+
+use super::*;
+
+fn parse(text: &str) -> Result<Config, ConfigError> {
+    let env = |name: &str| (name == "TOKEN").then(|| "s\"cret".to_owned());
+    Config::parse(text, Path::new("folder/site.toml"), &env)
+}
+
+#[track_caller]
+fn check(text: &str, want: &str) {
+    let error = parse(text).unwrap_err();
+    let hint = error.hint().map_or(String::new(), |hint| format!("\nhint: {hint}"));
+    assert_eq!(format!("{error}{hint}"), want);
+}
+
+#[test]
+fn the_shipped_config_states_every_default() {
+    assert_eq!(read::shipped(), read::defaults());
+}
+
+#[test]
+fn every_key_of_the_shipped_config_is_explained() {
+    let mut was_comment = false;
+    for line in DEFAULT_TOML.lines() {
+        let is_key = line.contains('=') && !line.starts_with(['#', '[']);
+        assert!(!is_key || was_comment, "`{line}` has no comment above");
+        was_comment = line.starts_with('#');
+    }
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest() {
+    check(
+        "[chunk]\nmax_token = 9\n",
+        "there is no key `chunk.max_token` (`folder/site.toml`, line 2)\nhint: did you mean `chunk.max_tokens`?",
+    );
+    check(
+        "[crawler]\nseeds = []\n",
+        "there is no key `crawler` (`folder/site.toml`, line 1)\nhint: did you mean `crawl`?",
+    );
+}
+
+#[test]
+fn a_value_out_of_range_says_what_it_must_be() {
+    check("[chunk]\n\nmax_tokens = 3\n", "`chunk.max_tokens` is 3, but must be at least 32 (`folder/site.toml`, line 3)");
+    check(
+        "[crawl]\nseeds = [\"ftp://h/\"]\n",
+        "`crawl.seeds` is `ftp://h/`: scheme `ftp` is not http or https, but must be a list of absolute http(s) \
+         addresses (`folder/site.toml`, line 2)\nhint: set `seeds = [\"https://…/\"]` in the table `[crawl]`",
+    );
+    check(
+        "[fetch]\nallow_private = [\"all\"]\n",
+        "`fetch.allow_private` is `all`, but must be a list of networks such as `127.0.0.0/8` (`folder/site.toml`, line 2)",
+    );
+    check(
+        "[extract]\nmain_content = \"a[\"\n",
+        "`extract.main_content` is `a[`, but must be `auto`, `off` or a CSS selector (`folder/site.toml`, line 2)",
+    );
+}
+
+#[test]
+fn a_wrong_type_is_shown_in_its_place() {
+    let error = parse("[politeness]\ndelay_ms = \"slow\"\n").unwrap_err().to_string();
+    assert!(error.contains("line 2"), "{error}");
+    assert!(error.contains("delay_ms = \"slow\""), "{error}");
+    assert!(error.contains("invalid type: string \"slow\", expected u64"), "{error}");
+}
+
+#[test]
+fn secrets_come_from_the_environment() {
+    let config = parse("[fetch]\nheaders = [\"Authorization: ${TOKEN}\"] # ${LATER}\n");
+    let error = config.unwrap_err().to_string();
+    assert_eq!(error, "the variable `LATER` is not set (`folder/site.toml`, line 2)");
+    let config = parse("[fetch]\n# ${LATER}\nheaders = [\"Authorization: ${TOKEN}\"]\n").unwrap();
+    assert_eq!(config.fetch.headers, ["Authorization: s\"cret"]);
+}
+
+#[test]
+fn paths_are_relative_to_the_config() {
+    let config = parse("[output]\npath = \"out\"\n").unwrap();
+    assert_eq!(config.output.path, Path::new("folder/out"));
+    assert_eq!(config.state_path(), Path::new("folder/corpus-state/state.db"));
+}

@@ -1,0 +1,276 @@
+//! One request and its answer, within the limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use ipnet::IpNet;
+use reqwest::Response;
+use tokio::time::{Instant, timeout_at};
+
+use super::coding::{CodingError, DecodeLimits, decode};
+use super::errors::page_error;
+use super::media_type::{SNIFF_BYTES, effective_type};
+use super::resolver::GuardedResolver;
+use super::retry_after::parse_retry_after;
+use super::robots_file::decode_limits;
+use super::{AddressPolicy, Budget, FetchError, FetchOptions, Permit, PolitenessOptions};
+use crate::model::{ErrorCode, FetchedPage, PageError, Timestamp, Validators, WebUrl};
+
+/// The content codings that are asked for: exactly those that are decoded.
+const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
+
+/// What is asked for first: pages, then any other.
+const ACCEPT: &str = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5";
+
+/// How long a body may be slower than `min_bytes_per_sec`.
+const SLOW_FOR: Duration = Duration::from_secs(20);
+
+/// A request.
+#[derive(Clone, Copy, Debug)]
+pub struct Get<'a> {
+    /// The address.
+    pub url: &'a WebUrl,
+    /// What makes the request conditional.
+    pub validators: &'a Validators,
+    /// The time of day, for fields that state one.
+    pub now: Timestamp,
+}
+
+/// What a server answered.
+#[derive(Debug)]
+pub enum Answer {
+    /// A page, whole.
+    Page(Box<FetchedPage>),
+    /// Another place.
+    Redirect {
+        /// The HTTP status.
+        status: u16,
+        /// The place.
+        location: WebUrl,
+    },
+    /// The page is as the validators say.
+    NotModified,
+    /// No page.
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// How long the server wants to be left alone.
+        retry_after: Option<Duration>,
+    },
+}
+
+/// Makes requests.
+#[derive(Debug)]
+pub(super) struct Client {
+    http: reqwest::Client,
+    policy: Arc<AddressPolicy>,
+    options: FetchOptions,
+    limits: DecodeLimits,
+}
+
+impl Client {
+    pub(super) fn new(options: &FetchOptions, politeness: &PolitenessOptions) -> Result<Self, FetchError> {
+        let network = |text: &String| -> Result<IpNet, FetchError> {
+            text.parse().map_err(|_| FetchError::Network(text.clone()))
+        };
+        let allowed = options.allow_private.iter().map(network).collect::<Result<_, _>>()?;
+        let policy = Arc::new(AddressPolicy::new(allowed));
+        let mut builder = reqwest::Client::builder()
+            .user_agent(politeness.user_agent())
+            .default_headers(headers(options)?)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .no_proxy()
+            .dns_resolver(Arc::new(GuardedResolver::new(Arc::clone(&policy))))
+            .connect_timeout(Duration::from_secs(options.connect_timeout_secs))
+            .http2_max_header_list_size(options.max_header_bytes)
+            .pool_max_idle_per_host(2)
+            .pool_idle_timeout(Duration::from_secs(30));
+        if !options.proxy.is_empty() {
+            let proxy = reqwest::Proxy::all(&options.proxy).map_err(|_| FetchError::Proxy(options.proxy.clone()))?;
+            builder = builder.proxy(proxy);
+        }
+        let http = builder.build().map_err(FetchError::Client)?;
+        Ok(Self { http, policy, options: options.clone(), limits: decode_limits(options) })
+    }
+
+    /// Asks for `get` and reads the answer whole.
+    pub(super) async fn get(&self, get: &Get<'_>, budget: &Budget) -> Result<(Answer, Permit), PageError> {
+        if let Some(ip) = get.url.ip() {
+            self.check_address(ip)?;
+        }
+        let began = Instant::now();
+        let deadline = began + Duration::from_secs(self.options.timeout_secs);
+        let first_byte = began
+            + Duration::from_secs(self.options.connect_timeout_secs + self.options.first_byte_timeout_secs);
+        let request = self.http.get(get.url.as_url().clone()).headers(conditions(get.validators));
+        let response = timeout_at(first_byte.min(deadline), request.send())
+            .await
+            .map_err(|_| timed_out("no answer came in time"))?
+            .map_err(|error| page_error(&error))?;
+        if let Some(peer) = response.remote_addr().filter(|_| self.options.proxy.is_empty()) {
+            self.check_address(peer.ip())?;
+        }
+        let mut permit = budget.reserve().await;
+        let answer = timeout_at(deadline, self.read(get, response, began, &mut permit))
+            .await
+            .map_err(|_| timed_out("the answer did not end in time"))??;
+        Ok((answer, permit))
+    }
+
+    fn check_address(&self, ip: std::net::IpAddr) -> Result<(), PageError> {
+        self.policy.check(ip).map_err(|refused| PageError::new(ErrorCode::FetchAddressRefused, refused.to_string()))
+    }
+
+    async fn read(
+        &self,
+        get: &Get<'_>,
+        response: Response,
+        began: Instant,
+        permit: &mut Permit,
+    ) -> Result<Answer, PageError> {
+        let status = response.status().as_u16();
+        match status {
+            200..=203 => self.page(get, response, began, permit).await,
+            301 | 302 | 303 | 307 | 308 => redirect(get, &response),
+            304 if *get.validators != Validators::default() => Ok(Answer::NotModified),
+            400.. => {
+                let retry_after = text(response.headers(), &header::RETRY_AFTER)
+                    .and_then(|value| parse_retry_after(&value, get.now.0 / 1_000_000));
+                Ok(Answer::Status { status, retry_after })
+            }
+            _ => {
+                let message = format!("the server answered {status}, which was not asked for");
+                Err(PageError::new(ErrorCode::FetchStatus, message))
+            }
+        }
+    }
+
+    async fn page(
+        &self,
+        get: &Get<'_>,
+        response: Response,
+        began: Instant,
+        permit: &mut Permit,
+    ) -> Result<Answer, PageError> {
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let wire = self.body(response, began, permit).await?;
+        let coding = text(&headers, &header::CONTENT_ENCODING).unwrap_or_default();
+        let body = decode(wire, &coding, &self.limits).map_err(|error| coding_error(&error))?;
+        permit.grow_to(body.len()).await;
+        permit.shrink_to(body.len());
+        let declared = text(&headers, &header::CONTENT_TYPE);
+        let media = effective_type(declared.as_deref(), body.get(..SNIFF_BYTES.min(body.len())).unwrap_or_default());
+        let robots_tags = headers.get_all("x-robots-tag").iter();
+        Ok(Answer::Page(Box::new(FetchedPage {
+            url: get.url.clone(),
+            status,
+            media_type: media.essence().to_owned(),
+            charset: media.charset().map(str::to_owned),
+            robots_tags: robots_tags.filter_map(|value| value.to_str().ok().map(str::to_owned)).collect(),
+            link_canonical: None,
+            validators: Validators {
+                etag: text(&headers, &header::ETAG),
+                last_modified: text(&headers, &header::LAST_MODIFIED),
+            },
+            fetched_at: get.now,
+            elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            body,
+        })))
+    }
+
+    /// Reads a body as it comes over the wire.
+    async fn body(&self, mut response: Response, began: Instant, permit: &mut Permit) -> Result<Vec<u8>, PageError> {
+        let most = self.options.max_body_bytes;
+        let too_large = || {
+            let message = format!("the body is longer than {most} bytes");
+            PageError::new(ErrorCode::FetchTooLarge, message)
+        };
+        if response.content_length().is_some_and(|length| length > most as u64) {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|error| broken_body(&error))? {
+            if body.len() + piece.len() > most {
+                return Err(too_large());
+            }
+            permit.grow_to(body.len() + piece.len()).await;
+            body.extend_from_slice(&piece);
+            let elapsed = began.elapsed();
+            let least = self.options.min_bytes_per_sec.saturating_mul(elapsed.as_secs());
+            if elapsed > SLOW_FOR && (body.len() as u64) < least {
+                return Err(timed_out("the body came too slowly"));
+            }
+        }
+        Ok(body)
+    }
+}
+
+fn timed_out(message: &str) -> PageError {
+    PageError::new(ErrorCode::FetchTimeout, message)
+}
+
+/// A body that ends early is a broken body, whatever the library calls it.
+fn broken_body(error: &reqwest::Error) -> PageError {
+    let mut error = page_error(error);
+    if error.code == ErrorCode::FetchProtocol {
+        error.code = ErrorCode::FetchBadBody;
+    }
+    error
+}
+
+fn coding_error(error: &CodingError) -> PageError {
+    let code = match error {
+        CodingError::TooLarge(_) | CodingError::Ratio(_) => ErrorCode::FetchTooLarge,
+        _ => ErrorCode::FetchBadBody,
+    };
+    PageError::new(code, error.to_string())
+}
+
+fn redirect(get: &Get<'_>, response: &Response) -> Result<Answer, PageError> {
+    let status = response.status().as_u16();
+    let refused = |message: String| PageError::new(ErrorCode::FetchBadRedirect, message);
+    let location = response
+        .headers()
+        .get(header::LOCATION)
+        .ok_or_else(|| refused(format!("the server answered {status} without a place to go")))?;
+    // Servers send raw UTF-8 against the standard; browsers take it.
+    let location = String::from_utf8_lossy(location.as_bytes());
+    let location = get.url.join(&location).map_err(|error| refused(format!("it leads to no page: {error}")))?;
+    Ok(Answer::Redirect { status, location })
+}
+
+fn conditions(validators: &Validators) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    let mut insert = |name, value: &Option<String>| {
+        let value = value.as_deref().and_then(|value| HeaderValue::from_str(value).ok());
+        if let Some(value) = value {
+            headers.insert(name, value);
+        }
+    };
+    insert(header::IF_NONE_MATCH, &validators.etag);
+    insert(header::IF_MODIFIED_SINCE, &validators.last_modified);
+    headers
+}
+
+fn headers(options: &FetchOptions) -> Result<HeaderMap, FetchError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPT));
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
+    for line in &options.headers {
+        let malformed = || FetchError::Header(line.clone());
+        let (name, value) = line.split_once(':').ok_or_else(malformed)?;
+        let name: HeaderName = name.trim().parse().map_err(|_| malformed())?;
+        let value = HeaderValue::from_str(value.trim()).map_err(|_| malformed())?;
+        headers.insert(name, value);
+    }
+    Ok(headers)
+}
+
+fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let values: Vec<&str> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}

@@ -1,0 +1,166 @@
+//! When a host may be asked: one gate a host, that every request to it passes.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+
+use super::{Answer, Permit, PolitenessOptions};
+use crate::model::PageError;
+
+/// A slow host rests for this many times as long as its last answer took.
+const LATENCY_FACTOR: u32 = 2;
+
+/// The longest rest for slowness alone.
+const MAX_LATENCY_REST: Duration = Duration::from_secs(30);
+
+/// The gate of one host.
+#[derive(Debug)]
+pub(super) struct Gate {
+    slots: Semaphore,
+    delay: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: Option<Instant>,
+    crawl_delay: Duration,
+    failures: u32,
+}
+
+/// How a host fares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GateReport {
+    /// Failures since its last good answer.
+    pub failures: u32,
+    /// How long it is to be left alone from this moment.
+    pub rest: Duration,
+}
+
+impl Gate {
+    pub(super) fn new(options: &PolitenessOptions) -> Self {
+        Self {
+            slots: Semaphore::new(options.per_host.max(1)),
+            delay: options.delay(),
+            state: Mutex::default(),
+        }
+    }
+
+    fn with_state<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until the host may be asked. The turn lasts until [`Turn::end`].
+    pub(super) async fn turn(&self) -> Turn<'_> {
+        let slot = self.slots.acquire().await.ok();
+        // The time may move on while this waits: another answer, or a server that asks for rest.
+        while let Some(next) = self.with_state(|state| state.next).filter(|next| *next > Instant::now()) {
+            tokio::time::sleep_until(next).await;
+        }
+        // Requests side by side keep their distance too.
+        if self.delay > Duration::ZERO {
+            let next = Instant::now() + self.delay;
+            self.with_state(|state| state.next = Some(state.next.map_or(next, |at| at.max(next))));
+        }
+        Turn { gate: self, _slot: slot, began: Instant::now() }
+    }
+
+    pub(super) fn hold(&self, delay: Duration) {
+        let next = Instant::now() + delay;
+        self.with_state(|state| state.next = Some(state.next.map_or(next, |at| at.max(next))));
+    }
+
+    pub(super) fn set_crawl_delay(&self, delay: Duration) {
+        self.with_state(|state| state.crawl_delay = state.crawl_delay.max(delay));
+    }
+
+    pub(super) fn report(&self) -> GateReport {
+        self.with_state(|state| GateReport {
+            failures: state.failures,
+            rest: state.next.map_or(Duration::ZERO, |next| next.saturating_duration_since(Instant::now())),
+        })
+    }
+
+    fn rest(&self, latency: Duration, crawl_delay: Duration) -> Duration {
+        let base = self.delay.max(crawl_delay);
+        if base.is_zero() { base } else { base.max((latency * LATENCY_FACTOR).min(MAX_LATENCY_REST)) }
+    }
+}
+
+/// A host's turn to be asked.
+pub(super) struct Turn<'a> {
+    gate: &'a Gate,
+    _slot: Option<SemaphorePermit<'a>>,
+    began: Instant,
+}
+
+impl Turn<'_> {
+    /// Ends the turn with what came of it, from which the host's rest follows.
+    pub(super) fn end(self, answered: &Result<(Answer, Permit), PageError>) {
+        let latency = self.began.elapsed();
+        let is_failure = match answered {
+            Ok((Answer::Status { status, .. }, _)) => *status == 429 || *status >= 500,
+            Ok(_) => false,
+            Err(error) => error.is_transient(),
+        };
+        self.gate.with_state(|state| {
+            state.failures = if is_failure { state.failures + 1 } else { 0 };
+            let next = Instant::now() + self.gate.rest(latency, state.crawl_delay);
+            state.next = Some(state.next.map_or(next, |at| at.max(next)));
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(delay_ms: u64) -> Gate {
+        Gate::new(&PolitenessOptions { delay_ms, ..PolitenessOptions::default() })
+    }
+
+    fn good() -> Result<(Answer, Permit), PageError> {
+        Err(PageError::new(crate::model::ErrorCode::FetchRefused, "no"))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_delay_counts_from_the_end_of_the_answer() {
+        let gate = gate(1_000);
+        let turn = gate.turn().await;
+        tokio::time::advance(Duration::from_millis(400)).await;
+        turn.end(&good());
+        let ended = Instant::now();
+        gate.turn().await.end(&good());
+        assert!(ended.elapsed() >= Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_host_rests_longer() {
+        let gate = gate(1_000);
+        let turn = gate.turn().await;
+        tokio::time::advance(Duration::from_secs(4)).await;
+        turn.end(&good());
+        assert_eq!(gate.report().rest, Duration::from_secs(8));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_host_of_ones_own_does_not_wait() {
+        let gate = gate(0);
+        let began = Instant::now();
+        for _ in 0..100 {
+            gate.turn().await.end(&good());
+        }
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rest_that_a_server_asks_for_is_kept() {
+        let gate = gate(0);
+        gate.hold(Duration::from_secs(6));
+        let began = Instant::now();
+        gate.turn().await.end(&good());
+        assert!(began.elapsed() >= Duration::from_secs(6));
+    }
+}

@@ -1,0 +1,139 @@
+//! How pages are asked for, and how politely.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How pages are asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FetchOptions {
+    /// Longest wait for a connection, in seconds.
+    pub connect_timeout_secs: u64,
+    /// Longest wait for the first byte of an answer, in seconds.
+    pub first_byte_timeout_secs: u64,
+    /// Longest wait for a whole answer, in seconds.
+    pub timeout_secs: u64,
+    /// Slowest body that is read on, in bytes a second over 20 seconds.
+    pub min_bytes_per_sec: u64,
+    /// Longest body, on the wire and decoded, in bytes.
+    pub max_body_bytes: usize,
+    /// Most decoded bytes for each byte on the wire, above the first mebibyte.
+    pub max_decode_ratio: usize,
+    /// Longest list of response headers, in bytes.
+    pub max_header_bytes: u32,
+    /// Longest chain of redirects.
+    pub max_redirects: u32,
+    /// Tries for a page, the first included.
+    pub max_tries: u32,
+    /// Headers sent with every request, as `Name: value`.
+    pub headers: Vec<String>,
+    /// Proxy for every request, as an address. Empty for none; the environment is never asked.
+    pub proxy: String,
+    /// Private networks that may be contacted all the same, as `address/bits`.
+    pub allow_private: Vec<String>,
+}
+
+impl Default for FetchOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout_secs: 10,
+            first_byte_timeout_secs: 20,
+            timeout_secs: 60,
+            min_bytes_per_sec: 1_024,
+            max_body_bytes: 10 * 1024 * 1024,
+            max_decode_ratio: 200,
+            max_header_bytes: 64 * 1024,
+            max_redirects: 10,
+            max_tries: 3,
+            headers: Vec::new(),
+            proxy: String::new(),
+            allow_private: Vec::new(),
+        }
+    }
+}
+
+/// How politely pages are asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PolitenessOptions {
+    /// What the crawler calls itself, before its version and contact.
+    pub user_agent: String,
+    /// Where its operator is reached: an address or e-mail, part of the user agent.
+    pub contact: String,
+    /// Shortest time between the end of an answer and the next request to its host, in
+    /// milliseconds. 0, for sites of one's own, also drops the factor for slow answers.
+    pub delay_ms: u64,
+    /// Most requests in flight to one host.
+    pub per_host: usize,
+    /// Most requests in flight.
+    pub max_concurrent: usize,
+    /// Most requests a second, all hosts together. 0 is no limit.
+    pub max_requests_per_sec: u32,
+    /// Whether robots.txt, robots directives and `nofollow` are obeyed.
+    pub robots: RobotsMode,
+    /// Longest `Crawl-delay` that is obeyed as it stands, in seconds.
+    pub crawl_delay_max_secs: u64,
+    /// First wait before a failed request is tried again, in milliseconds; it doubles each time.
+    pub retry_base_ms: u64,
+    /// Longest wait that a server may ask for in a run, in seconds. Beyond, the host's pages wait
+    /// for the next run.
+    pub retry_after_max_secs: u64,
+    /// Failures in a row after which a host's pages wait for the next run.
+    pub max_host_failures: u32,
+}
+
+/// Whether robots.txt is obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RobotsMode {
+    /// It is.
+    Obey,
+    /// It is not: for sites of one's own.
+    Ignore,
+}
+
+impl Default for PolitenessOptions {
+    fn default() -> Self {
+        Self {
+            user_agent: "corpusbot".to_owned(),
+            contact: String::new(),
+            delay_ms: 1_000,
+            per_host: 1,
+            max_concurrent: 64,
+            max_requests_per_sec: 0,
+            robots: RobotsMode::Obey,
+            crawl_delay_max_secs: 60,
+            retry_base_ms: 1_000,
+            retry_after_max_secs: 600,
+            max_host_failures: 5,
+        }
+    }
+}
+
+impl PolitenessOptions {
+    /// The `User-Agent` field.
+    pub fn user_agent(&self) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        match self.contact.as_str() {
+            "" => format!("{}/{version}", self.user_agent),
+            contact => format!("{}/{version} (+{contact})", self.user_agent),
+        }
+    }
+
+    /// The delay as a duration.
+    pub fn delay(&self) -> Duration {
+        Duration::from_millis(self.delay_ms)
+    }
+
+    /// The longest `Crawl-delay` as a duration.
+    pub fn crawl_delay_max(&self) -> Duration {
+        Duration::from_secs(self.crawl_delay_max_secs)
+    }
+
+    /// How long to wait before try number `tries + 1`.
+    pub fn retry_delay(&self, tries: u32) -> Duration {
+        let doublings = tries.saturating_sub(1).min(10);
+        Duration::from_millis(self.retry_base_ms.saturating_mul(1 << doublings))
+    }
+}
