@@ -14,3 +14,5 @@ pub mod store;
 pub mod output;
 pub mod demo;
 pub mod config;
+pub mod pipeline;
+pub mod cli;

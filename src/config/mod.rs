@@ -8,7 +8,7 @@
 mod error;
 mod read;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -98,12 +98,12 @@ impl Config {
     pub fn parse(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let mut config = read::read(text, path, env)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        config.output.path = folder.join(&config.output.path);
+        config.output.path = beside(folder, &config.output.path);
         if let Some(state) = config.store.path() {
-            config.store.url = format!("sqlite:{}", folder.join(state).display());
+            config.store.url = format!("sqlite:{}", beside(folder, state).display());
         }
         if let Some(demo) = &mut config.demo {
-            demo.folder = folder.join(&demo.folder);
+            demo.folder = beside(folder, &demo.folder);
         }
         Ok(config)
     }
@@ -118,6 +118,20 @@ impl Config {
         let deciding = (&self.extract, &self.clean, &self.chunk, &self.dedup);
         ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
     }
+}
+
+/// `path` relative to `folder`, with `name/..` taken together so that it reads well.
+fn beside(folder: &Path, path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in folder.join(path).components() {
+        let is_named = matches!(plain.components().next_back(), Some(Component::Normal(_)));
+        if part == Component::ParentDir && is_named {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+    }
+    plain
 }
 
 #[cfg(test)]

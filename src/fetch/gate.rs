@@ -1,9 +1,9 @@
 //! When a host may be asked: one gate a host, that every request to it passes.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::{Answer, Permit, PolitenessOptions};
@@ -18,7 +18,7 @@ const MAX_LATENCY_REST: Duration = Duration::from_secs(30);
 /// The gate of one host.
 #[derive(Debug)]
 pub(super) struct Gate {
-    slots: Semaphore,
+    slots: Arc<Semaphore>,
     delay: Duration,
     state: Mutex<State>,
 }
@@ -42,7 +42,7 @@ pub struct GateReport {
 impl Gate {
     pub(super) fn new(options: &PolitenessOptions) -> Self {
         Self {
-            slots: Semaphore::new(options.per_host.max(1)),
+            slots: Arc::new(Semaphore::new(options.per_host.max(1))),
             delay: options.delay(),
             state: Mutex::default(),
         }
@@ -53,8 +53,8 @@ impl Gate {
     }
 
     /// Waits until the host may be asked. The turn lasts until [`Turn::end`].
-    pub(super) async fn turn(&self) -> Turn<'_> {
-        let slot = self.slots.acquire().await.ok();
+    pub(super) async fn turn(self: Arc<Self>) -> Turn {
+        let slot = Arc::clone(&self.slots).acquire_owned().await.ok();
         // The time may move on while this waits: another answer, or a server that asks for rest.
         while let Some(next) = self.with_state(|state| state.next).filter(|next| *next > Instant::now()) {
             tokio::time::sleep_until(next).await;
@@ -90,13 +90,19 @@ impl Gate {
 }
 
 /// A host's turn to be asked.
-pub(super) struct Turn<'a> {
-    gate: &'a Gate,
-    _slot: Option<SemaphorePermit<'a>>,
+#[derive(Debug)]
+pub struct Turn {
+    gate: Arc<Gate>,
+    _slot: Option<OwnedSemaphorePermit>,
     began: Instant,
 }
 
-impl Turn<'_> {
+impl Turn {
+    /// Says that the request begins: what was waited for since is not the host's slowness.
+    pub(super) fn begin(&mut self) {
+        self.began = Instant::now();
+    }
+
     /// Ends the turn with what came of it, from which the host's rest follows.
     pub(super) fn end(self, answered: &Result<(Answer, Permit), PageError>) {
         let latency = self.began.elapsed();
@@ -117,8 +123,8 @@ impl Turn<'_> {
 mod tests {
     use super::*;
 
-    fn gate(delay_ms: u64) -> Gate {
-        Gate::new(&PolitenessOptions { delay_ms, ..PolitenessOptions::default() })
+    fn gate(delay_ms: u64) -> Arc<Gate> {
+        Arc::new(Gate::new(&PolitenessOptions { delay_ms, ..PolitenessOptions::default() }))
     }
 
     fn good() -> Result<(Answer, Permit), PageError> {
@@ -128,18 +134,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_delay_counts_from_the_end_of_the_answer() {
         let gate = gate(1_000);
-        let turn = gate.turn().await;
+        let turn = Arc::clone(&gate).turn().await;
         tokio::time::advance(Duration::from_millis(400)).await;
         turn.end(&good());
         let ended = Instant::now();
-        gate.turn().await.end(&good());
+        Arc::clone(&gate).turn().await.end(&good());
         assert!(ended.elapsed() >= Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_host_rests_longer() {
         let gate = gate(1_000);
-        let turn = gate.turn().await;
+        let turn = Arc::clone(&gate).turn().await;
         tokio::time::advance(Duration::from_secs(4)).await;
         turn.end(&good());
         assert_eq!(gate.report().rest, Duration::from_secs(8));
@@ -150,7 +156,7 @@ mod tests {
         let gate = gate(0);
         let began = Instant::now();
         for _ in 0..100 {
-            gate.turn().await.end(&good());
+            Arc::clone(&gate).turn().await.end(&good());
         }
         assert_eq!(began.elapsed(), Duration::ZERO);
     }
@@ -160,7 +166,7 @@ mod tests {
         let gate = gate(0);
         gate.hold(Duration::from_secs(6));
         let began = Instant::now();
-        gate.turn().await.end(&good());
+        Arc::clone(&gate).turn().await.end(&good());
         assert!(began.elapsed() >= Duration::from_secs(6));
     }
 }

@@ -37,7 +37,7 @@ pub use self::address::AddressPolicy;
 pub use self::budget::{Budget, Permit};
 pub use self::client::{Answer, Get};
 pub use self::errors::FetchError;
-pub use self::gate::GateReport;
+pub use self::gate::{GateReport, Turn};
 pub use self::options::{FetchOptions, PolitenessOptions, RobotsMode};
 pub use self::robots_file::{RobotsAnswer, RobotsFile};
 use self::client::Client;
@@ -97,13 +97,27 @@ impl Fetcher {
     ///
     /// Fails with what went wrong with this page; a server's refusal is an [`Answer`].
     pub async fn ask(&self, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
-        let gate = self.gate(get.url);
-        let turn = gate.turn().await;
+        let turn = self.turn(get.url).await;
+        self.ask_in(turn, get).await
+    }
+
+    /// Waits until `url`'s host may be asked.
+    pub async fn turn(&self, url: &WebUrl) -> Turn {
+        self.gate(url).turn().await
+    }
+
+    /// Asks for `get` in a turn of its host.
+    ///
+    /// # Errors
+    ///
+    /// As [`Fetcher::ask`].
+    pub async fn ask_in(&self, mut turn: Turn, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
         // The slot of the whole program is taken last, so that waiting hosts hold none.
         let slot = self.concurrent.acquire().await;
         if let Some(rate) = &self.rate {
             rate.until_ready().await;
         }
+        turn.begin();
         let answered = self.client.get(get, &self.budget).await;
         drop(slot);
         turn.end(&answered);

@@ -41,6 +41,8 @@ pub struct Settled {
     pub authorities: Vec<String>,
     /// Bytes that the spool grew by, uncompressed.
     pub spooled_bytes: u64,
+    /// Addresses that became new to the frontier.
+    pub found: u64,
 }
 
 impl Store {
@@ -303,21 +305,13 @@ impl Commit<'_> {
         let is_failed = matches!(record.outcome, PageOutcome::Failed(_));
         let counts = (record.outcome == PageOutcome::Collected)
             .then(|| (record.chunks.len() as u64, record.token_count()));
-        let id: i64 = sqlx::query_scalar(
-            "INSERT INTO page (id, url, fetch_url, authority, state, depth) VALUES (?1, ?2, ?3, ?4, 'done', ?5)
-             ON CONFLICT (url) DO UPDATE SET crashes = 0 RETURNING id",
-        )
-        .bind(id)
-        .bind(&record.url)
-        .bind(&record.final_url)
-        .bind(&record.host)
-        .bind(i64::from(record.depth))
-        .fetch_one(self.connection())
-        .await
-        .map_err(|source| self.failed(source))?;
+        let id = match id {
+            Some(id) => id,
+            None => self.page_row(record).await?,
+        };
         let run = self.rules.run;
         sqlx::query(
-            "UPDATE page SET state = ?2, outcome = ?3, reason = ?4, duplicate_of = ?5, etag = ?6,
+            "UPDATE page SET state = ?2, crashes = 0, outcome = ?3, reason = ?4, duplicate_of = ?5, etag = ?6,
                  last_modified = ?7, body_hash = ?8, content_hash = ?9, is_alias = ?10, is_live = ?11,
                  document_id = ?12, version = ?13, chunk_count = coalesce(?14, chunk_count),
                  token_count = coalesce(?15, token_count), first_seen_at = ?16, changed_at = ?17,
@@ -347,6 +341,21 @@ impl Commit<'_> {
         .await
         .map_err(|source| self.failed(source))?;
         Ok(id)
+    }
+
+    /// The row of a page that was not leased.
+    async fn page_row(&mut self, record: &PageRecord) -> Result<i64, StoreError> {
+        sqlx::query_scalar(
+            "INSERT INTO page (url, fetch_url, authority, state, depth) VALUES (?1, ?2, ?3, 'done', ?4)
+             ON CONFLICT (url) DO UPDATE SET state = 'done' RETURNING id",
+        )
+        .bind(&record.url)
+        .bind(&record.final_url)
+        .bind(&record.host)
+        .bind(i64::from(record.depth))
+        .fetch_one(self.connection())
+        .await
+        .map_err(|source| self.failed(source))
     }
 
     async fn spool(&mut self, id: i64, record: &PageRecord) -> Result<(), StoreError> {
@@ -380,6 +389,7 @@ impl Commit<'_> {
             .await
             .map_err(|source| self.failed(source))?;
         self.settled.authorities.extend(authorities(&rows));
+        self.settled.found += rows.len() as u64;
         sqlx::query(
             "INSERT OR IGNORE INTO link (from_id, to_id)
              SELECT ?2, page.id FROM json_each(?1) JOIN page ON page.url = value->>'key'",

@@ -15,6 +15,13 @@ pub struct FoundUrl {
     pub(super) authority: String,
 }
 
+impl FoundUrl {
+    /// The page's key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+}
+
 impl From<&WebUrl> for FoundUrl {
     fn from(url: &WebUrl) -> Self {
         Self { key: url.key().to_string(), url: url.to_string(), authority: url.authority() }

@@ -89,6 +89,12 @@ pub fn decode_text(body: &[u8], http_charset: Option<&str>, host_tld: Option<&st
     )
 }
 
+/// Reads `body` in the encoding that `label` names, whatever it declares; UTF-8 where it names none.
+pub fn decode_as(body: &[u8], label: &str) -> BodyText {
+    let encoding = Encoding::for_label_no_replacement(label.as_bytes()).unwrap_or(UTF_8);
+    text(body, encoding, CharsetSource::Given)
+}
+
 fn text(body: &[u8], encoding: &'static Encoding, source: CharsetSource) -> BodyText {
     let (text, _) = encoding.decode_without_bom_handling(body);
     let is_name = |name: &&&str| name.eq_ignore_ascii_case(encoding.name());

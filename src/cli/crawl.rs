@@ -1,0 +1,171 @@
+//! `corpus crawl`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::args::CrawlArgs;
+use super::say::{count, number};
+use super::{Failure, Say, exit, load, runtime};
+use crate::config::Config;
+use crate::demo::{DemoServer, serve};
+use crate::pipeline::{Clock, Progress, RunSummary, crawl};
+
+/// How often progress is shown.
+const TICK: Duration = Duration::from_millis(200);
+
+pub(super) fn run(args: &CrawlArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+    let config = load(&args.config)?;
+    config.check_seeds(&args.config)?;
+    let runtime = runtime()?;
+    let (summary, signal) = runtime.block_on(supervised(&config, *say))?;
+    report(&config, &summary, *say, is_json)?;
+    Ok(match signal {
+        0 if summary.failed_thousandths() > config.run.max_failure_ratio.of(1_000) as u64 => exit::FAILURES,
+        0 => exit::DONE,
+        code => code,
+    })
+}
+
+/// Crawls, with the demo site served beside where there is one, progress shown, and signals heard.
+async fn supervised(config: &Config, say: Say) -> Result<(RunSummary, u8), Failure> {
+    let demo = demo(config, say).await?;
+    let stop = CancellationToken::new();
+    let signalled = Arc::new(AtomicU8::new(0));
+    let listening = tokio::spawn(listen(stop.clone(), Arc::clone(&signalled), say));
+    let progress = Arc::new(Progress::default());
+    let bar = say.shows_progress().then(|| tokio::spawn(show(Arc::clone(&progress))));
+    let summary = crawl(config, progress, stop, Clock::System).await;
+    listening.abort();
+    if let Some(bar) = bar {
+        bar.abort();
+    }
+    if let Some(demo) = demo {
+        demo.shutdown().await;
+    }
+    Ok((summary?, signalled.load(Ordering::Acquire)))
+}
+
+async fn demo(config: &Config, say: Say) -> Result<Option<DemoServer>, Failure> {
+    let Some(options) = &config.demo else { return Ok(None) };
+    let server = serve(options).await.map_err(|error| {
+        let hint = "change `demo.address`, and the seeds with it".to_owned();
+        Failure::Other(error.to_string(), Some(hint), exit::USAGE)
+    })?;
+    say.line(&format!("serving `{}` at http://{}/", options.folder.display(), server.address()));
+    Ok(Some(server))
+}
+
+/// The first signal ends the run in order, a second one at once.
+async fn listen(stop: CancellationToken, signalled: Arc<AtomicU8>, say: Say) {
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return;
+    };
+    loop {
+        let code = tokio::select! {
+            _ = interrupt.recv() => exit::INTERRUPTED,
+            _ = terminate.recv() => exit::TERMINATED,
+        };
+        if stop.is_cancelled() {
+            leave(code);
+        }
+        signalled.store(code, Ordering::Release);
+        stop.cancel();
+        say.line("finishing what is in flight; once more leaves at once");
+    }
+}
+
+/// Leaves at once: what is committed is safe, and the next run takes up the rest.
+#[expect(clippy::exit, reason = "the user asked twice")]
+fn leave(code: u8) -> ! {
+    std::process::exit(i32::from(code))
+}
+
+/// Shows progress until it is aborted.
+async fn show(progress: Arc<Progress>) {
+    let bar = ProgressBar::new_spinner();
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+        bar.set_style(style);
+    }
+    let began = tokio::time::Instant::now();
+    loop {
+        let view = progress.view();
+        let rate = view.pages as f64 / began.elapsed().as_secs_f64().max(0.1);
+        let hosts: Vec<&str> = view.hosts.iter().map(String::as_str).take(3).collect();
+        let more = view.hosts.len().saturating_sub(hosts.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        bar.set_message(format!(
+            "{} pages · {rate:.1}/s · {} queued · {:.1} MB · {} failed · {}{more}",
+            number(view.pages),
+            number(view.queued),
+            view.bytes as f64 / 1e6,
+            number(view.failures),
+            hosts.join(", "),
+        ));
+        bar.tick();
+        tokio::time::sleep(TICK).await;
+    }
+}
+
+/// Says what the run did.
+pub(super) fn report(config: &Config, summary: &RunSummary, say: Say, is_json: bool) -> Result<(), Failure> {
+    let seconds = (summary.ended_at.0 - summary.started_at.0).max(0) as f64 / 1e6;
+    let outcome = |name| summary.outcome(name);
+    say.line(&format!(
+        "collected {} in {seconds:.1} s; {} unchanged, {} duplicate, {} excluded, {} gone, {} failed",
+        count(outcome("collected"), "page", "pages"),
+        number(outcome("unchanged")),
+        number(outcome("duplicate")),
+        number(outcome("excluded")),
+        number(outcome("gone")),
+        number(outcome("failed")),
+    ));
+    say.line(&format!(
+        "wrote {} with {} tokens to `{}`",
+        count(summary.chunks, "chunk", "chunks"),
+        number(summary.tokens),
+        config.output.path.display(),
+    ));
+    warn(summary, say);
+    if is_json {
+        let text = serde_json::to_string_pretty(summary).unwrap_or_default();
+        super::say::data(&format!("{text}\n"))?;
+    }
+    Ok(())
+}
+
+/// One warning a kind of trouble, and at most one hint for each.
+fn warn(summary: &RunSummary, say: Say) {
+    let with_prefix = |prefix: &'static str| {
+        summary.reasons.iter().filter(move |(reason, _)| reason.starts_with(prefix))
+    };
+    let failures: Vec<String> = ["fetch.", "extract.", "input.", "internal."]
+        .into_iter()
+        .flat_map(with_prefix)
+        .map(|(reason, n)| format!("`{reason}` {}", number(*n)))
+        .collect();
+    if !failures.is_empty() {
+        let failed = count(summary.outcome("failed"), "page", "pages");
+        say.warning(&format!("{failed} failed: {}", failures.join(", ")));
+        say.hint("the column `reason` of `pages` says which; the next run tries them again");
+    }
+    for (host, deferred) in &summary.deferred {
+        let pages = count(deferred.pages, "page waits", "pages wait");
+        say.warning(&format!("{host}: {}; {pages} for the next run", deferred.why));
+    }
+    if summary.reason == "limit" {
+        say.hint("the run reached its limit; the same command goes on where it was");
+    }
+    if summary.pages() == 0 && summary.deferred.is_empty() {
+        say.line("nothing to do: every known page is done");
+    } else if summary.outcome("collected") + summary.outcome("unchanged") == 0 && summary.deferred.is_empty() {
+        say.warning("no page was collected");
+        say.hint("`corpus check CONFIG URL` says what happens to an address, `corpus page URL --format stats` what becomes of its text");
+    }
+}

@@ -1,0 +1,137 @@
+//! `corpus check`, `corpus status` and `corpus verify`.
+
+use super::args::{CheckArgs, ConfigArgs};
+use super::say::{count, number};
+use super::{Failure, Say, exit, load, runtime, say};
+use crate::config::Config;
+use crate::pipeline::{Clock, UrlVerdict, explain, plan, verify as verify_corpus};
+use crate::store::{StateReport, Store};
+
+pub(super) fn check(args: &CheckArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+    let config = load(&args.config)?;
+    config.check_seeds(&args.config)?;
+    let addresses = if args.urls.is_empty() && args.dry_run { config.crawl.seeds.clone() } else { args.urls.clone() };
+    let verdicts = runtime()?.block_on(async {
+        if args.dry_run {
+            return plan(&config, &addresses, Clock::System).await;
+        }
+        let mut verdicts = Vec::new();
+        for address in &addresses {
+            verdicts.push(explain(&config, address).await?);
+        }
+        Ok(verdicts)
+    })?;
+    say.line(&format!("`{}` is valid", args.config.display()));
+    if is_json {
+        say::data(&format!("{}\n", serde_json::to_string_pretty(&verdicts).unwrap_or_default()))?;
+    } else {
+        say::data(&verdicts.iter().map(verdict_text).collect::<String>())?;
+    }
+    Ok(exit::DONE)
+}
+
+fn verdict_text(verdict: &UrlVerdict) -> String {
+    let mut text = format!("{}\n", verdict.url);
+    let mut fact = |name: &str, value: &str| text.push_str(&format!("  {name:<10} {value}\n"));
+    if let Some(canonical) = &verdict.canonical_url {
+        fact("key", canonical);
+    }
+    fact("scope", &verdict.scope);
+    if let Some(robots) = &verdict.robots {
+        fact("robots", robots);
+    }
+    match &verdict.known {
+        None => fact("known", "no"),
+        Some(known) => {
+            let outcome = known.outcome.as_deref().unwrap_or("no outcome yet");
+            let reason = known.reason.as_deref().filter(|reason| !reason.is_empty());
+            let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+            fact("known", &format!("{}, {outcome}{reason}, depth {}", known.state, known.depth));
+            if let Some(referrer) = &known.referrer {
+                fact("found on", referrer);
+            }
+        }
+    }
+    text
+}
+
+pub(super) fn status(args: &ConfigArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+    let config = load(&args.config)?;
+    if is_new(&config, *say) {
+        return Ok(exit::DONE);
+    }
+    let report = runtime()?.block_on(async {
+        let store = Store::open(&config.state_path()).await?;
+        let report = store.report(None).await?;
+        store.close().await;
+        Ok::<_, crate::pipeline::RunError>(report)
+    })?;
+    if is_json {
+        say::data(&format!("{}\n", serde_json::to_string_pretty(&report).unwrap_or_default()))?;
+    } else {
+        say::data(&status_text(&report))?;
+    }
+    Ok(exit::DONE)
+}
+
+fn is_new(config: &Config, say: Say) -> bool {
+    let is_new = !config.state_path().exists();
+    if is_new {
+        say.line(&format!("nothing was crawled yet: there is no `{}`", config.state_path().display()));
+    }
+    is_new
+}
+
+fn status_text(report: &StateReport) -> String {
+    let mut text = String::new();
+    let mut row = |name: &str, n: u64| text.push_str(&format!("{name:<34} {:>12}\n", number(n)));
+    for (state, n) in &report.waiting {
+        let name = match state.as_str() {
+            "deep" => "waiting beyond crawl.max_depth",
+            "leased" => "in flight when the last run ended",
+            _ => "queued",
+        };
+        row(name, *n);
+    }
+    for (outcome, reason, n) in &report.outcomes {
+        let name = if reason.is_empty() { outcome.clone() } else { format!("{outcome} · {reason}") };
+        row(&name, *n);
+    }
+    row("chunks", report.chunks);
+    row("tokens", report.tokens);
+    if let Some((run, _, ended, reason)) = &report.last_run {
+        let how = match (ended, reason) {
+            (Some(_), Some(reason)) => reason.as_str(),
+            _ => "did not end in order; the next run goes on",
+        };
+        text.push_str(&format!("last run                           run-{run:06}: {how}\n"));
+    }
+    text
+}
+
+pub(super) fn verify(args: &ConfigArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+    let config = load(&args.config)?;
+    if is_new(&config, *say) {
+        return Ok(exit::DONE);
+    }
+    let report = runtime()?.block_on(verify_corpus(&config))?;
+    if is_json {
+        say::data(&format!("{}\n", serde_json::to_string_pretty(&report).unwrap_or_default()))?;
+    }
+    say.line(&format!(
+        "{}, {}, {}, {} in the spool",
+        count(report.parts as u64, "part", "parts"),
+        count(report.documents as u64, "live document", "live documents"),
+        count(report.chunks, "chunk", "chunks"),
+        count(report.spooled as u64, "record", "records"),
+    ));
+    for finding in &report.findings {
+        say.warning(&format!("{}: {}", finding.invariant, finding.what));
+    }
+    if report.findings.is_empty() {
+        say.line("all invariants hold");
+        return Ok(exit::DONE);
+    }
+    let found = count(report.findings.len() as u64, "invariant does", "invariants do");
+    Err(Failure::stopped(format!("{found} not hold")))
+}

@@ -1,0 +1,270 @@
+//! One page through extraction, cleaning and chunking. Pure: no clock, no disk, no runtime.
+
+use crate::chunk::{ChunkInput, ChunkOptions, chunk};
+use crate::clean::{CleanOptions, clean};
+use crate::config::Config;
+use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
+use crate::fetch::charset::{decode_as, decode_text};
+use crate::fetch::{PRODUCT_TOKEN, RobotsMode};
+use crate::model::{
+    BodyText, CharsetSource, ChunkFlag, ContentCounts, ContentHash, DirectiveReader, Document, ErrorCode,
+    Exclusion, Ledger, Metadata, PageError, PageFlag, PageOutcome, PageRecord, RobotsDirectives, Timestamp,
+    Validators, WebUrl, document_id,
+};
+
+/// Share of control and replacement characters from which on a text is no text: one in so many.
+const BINARY_ONE_IN: usize = 10;
+
+/// A page as it came, from wherever.
+#[derive(Clone, Debug)]
+pub struct PageInput {
+    /// The page's key.
+    pub url: String,
+    /// The address that links are read against.
+    pub base: Option<WebUrl>,
+    /// The HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// The media type, lower case, without parameters.
+    pub media_type: String,
+    /// The charset that HTTP declares.
+    pub charset: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// `X-Robots-Tag` fields.
+    pub robots_tags: Vec<String>,
+    /// Links between a seed and the page.
+    pub depth: u32,
+    /// The page that the address was found on.
+    pub referrer: Option<String>,
+    /// What to recognize the page by next time.
+    pub validators: Validators,
+    /// When it arrived.
+    pub fetched_at: Timestamp,
+    /// How long that took.
+    pub elapsed_ms: u64,
+}
+
+impl PageInput {
+    /// A page that is `body` alone.
+    pub fn new(url: String, base: Option<WebUrl>, media_type: &str, body: Vec<u8>) -> Self {
+        Self {
+            url,
+            base,
+            status: None,
+            media_type: media_type.to_owned(),
+            charset: None,
+            body,
+            robots_tags: Vec::new(),
+            depth: 0,
+            referrer: None,
+            validators: Validators::default(),
+            fetched_at: Timestamp::default(),
+            elapsed_ms: 0,
+        }
+    }
+
+    /// The record of this page with `outcome`, and nothing of its content.
+    pub fn record(&self, outcome: PageOutcome, run_id: &str) -> PageRecord {
+        PageRecord {
+            url: self.url.clone(),
+            host: self.base.as_ref().map_or(String::new(), |base| base.host().to_owned()),
+            final_url: self.base.as_ref().map_or_else(|| self.url.clone(), ToString::to_string),
+            document_id: document_id(&self.url),
+            outcome,
+            status: self.status,
+            content_type: (!self.media_type.is_empty()).then(|| self.media_type.clone()),
+            charset: None,
+            depth: self.depth,
+            referrer: self.referrer.clone(),
+            fetched_at: self.fetched_at,
+            first_seen_at: self.fetched_at,
+            changed_at: self.fetched_at,
+            elapsed_ms: self.elapsed_ms,
+            body_bytes: self.body.len() as u64,
+            metadata: Metadata::default(),
+            markdown: crate::model::Markdown::default(),
+            counts: ContentCounts::default(),
+            removed: Vec::new(),
+            flags: Vec::new(),
+            chunks: Vec::new(),
+            content_hash: None,
+            body_hash: None,
+            validators: self.validators.clone(),
+            version: 1,
+            run_id: run_id.to_owned(),
+            outlinks: Vec::new(),
+        }
+    }
+}
+
+/// A page after conversion.
+#[derive(Debug)]
+pub struct Converted {
+    /// What is kept of it.
+    pub record: PageRecord,
+    /// The addresses that it leads to and lets robots follow.
+    pub outlinks: Vec<WebUrl>,
+    /// Whether it says that its canonical address is another.
+    pub is_alias: bool,
+    /// What was left out.
+    pub ledger: Ledger,
+}
+
+/// Converts pages, each by itself.
+#[derive(Clone, Debug)]
+pub struct Converter {
+    extract: ExtractOptions,
+    clean: CleanOptions,
+    chunk: ChunkOptions,
+    robots: RobotsMode,
+    charset: Option<String>,
+    keeps_texts: bool,
+}
+
+impl Converter {
+    /// A converter with the options of `config`.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            extract: config.extract.clone(),
+            clean: config.clean,
+            chunk: config.chunk.clone(),
+            robots: config.politeness.robots,
+            charset: None,
+            keeps_texts: false,
+        }
+    }
+
+    /// Reads every page as `charset`, whatever it declares.
+    #[must_use]
+    pub fn with_charset(mut self, charset: Option<String>) -> Self {
+        self.charset = charset;
+        self
+    }
+
+    /// Keeps removed texts in the ledger, so that one can be found.
+    #[must_use]
+    pub fn keeping_texts(mut self) -> Self {
+        self.keeps_texts = true;
+        self
+    }
+
+    /// Converts a page.
+    pub fn convert(&self, input: &PageInput, run_id: &str) -> Converted {
+        let Some(format) = format(&input.media_type) else {
+            let record = input.record(PageOutcome::Excluded(Exclusion::MediaType), run_id);
+            return Converted { record, outlinks: Vec::new(), is_alias: false, ledger: Ledger::default() };
+        };
+        let text = self.text(input);
+        if is_binary(&text.text) {
+            let message = format!("it is declared as {}, but is not text", input.media_type);
+            let error = PageError::new(ErrorCode::ExtractBinary, message);
+            return self.failed(input, error, run_id);
+        }
+        let ledger = if self.keeps_texts { Ledger::keeping_texts() } else { Ledger::default() };
+        let source = Source { text: &text.text, url: input.base.as_ref(), format };
+        let mut document = match extract(source, &self.extract, ledger) {
+            Ok(document) => document,
+            Err(error) => {
+                let error = PageError::new(ErrorCode::InternalPanic, error.to_string());
+                return self.failed(input, error, run_id);
+            }
+        };
+        clean(&mut document, self.clean);
+        self.finish(input, document, &text, run_id)
+    }
+
+    fn failed(&self, input: &PageInput, error: PageError, run_id: &str) -> Converted {
+        let record = input.record(PageOutcome::Failed(error), run_id);
+        Converted { record, outlinks: Vec::new(), is_alias: false, ledger: Ledger::default() }
+    }
+
+    fn text(&self, input: &PageInput) -> BodyText {
+        match &self.charset {
+            Some(charset) => decode_as(&input.body, charset),
+            None => {
+                let domain = input.base.as_ref().and_then(|base| base.host().rsplit('.').next());
+                decode_text(&input.body, input.charset.as_deref(), domain)
+            }
+        }
+    }
+
+    fn finish(&self, input: &PageInput, document: Document, text: &BodyText, run_id: &str) -> Converted {
+        let asked = self.directives(input, &document);
+        let outcome = if asked.noindex {
+            PageOutcome::Excluded(Exclusion::Noindex)
+        } else if document.markdown.is_empty() {
+            PageOutcome::Excluded(Exclusion::Empty)
+        } else {
+            PageOutcome::Collected
+        };
+        let is_collected = outcome == PageOutcome::Collected;
+        let mut record = input.record(outcome, run_id);
+        record.charset = Some(text.charset.to_owned());
+        record.flags.clone_from(&document.flags);
+        if text.source == CharsetSource::Detected && text.charset != "utf-8" {
+            record.flags.push(PageFlag::CharsetGuessed);
+        }
+        record.removed = document.ledger.removals();
+        record.counts = counts(&document);
+        record.body_hash = Some(ContentHash::of(&input.body));
+        let is_alias = document.metadata.canonical_url.as_ref().is_some_and(|url| *url != input.url);
+        if is_collected {
+            record.content_hash = Some(ContentHash::of(document.markdown.as_str().as_bytes()));
+            record.chunks = chunk(
+                ChunkInput {
+                    markdown: document.markdown.as_str(),
+                    title: document.metadata.title.as_deref(),
+                    headings: &document.headings,
+                    document_id: record.document_id,
+                },
+                &self.chunk,
+            );
+            if record.is_partial() {
+                record.chunks.iter_mut().for_each(|chunk| chunk.flags.push(ChunkFlag::PartialPage));
+            }
+            record.markdown = document.markdown;
+        }
+        record.metadata = document.metadata;
+        let outlinks = if asked.nofollow { Vec::new() } else { document.outlinks };
+        Converted { record, outlinks, is_alias, ledger: document.ledger }
+    }
+
+    fn directives(&self, input: &PageInput, document: &Document) -> RobotsDirectives {
+        if self.robots == RobotsMode::Ignore {
+            return RobotsDirectives::default();
+        }
+        let reader = DirectiveReader { product_token: PRODUCT_TOKEN, now: input.fetched_at };
+        let from_page = document.robots.iter().map(|(name, content)| reader.meta(name, content));
+        let from_headers = input.robots_tags.iter().map(|value| reader.header(value));
+        from_page.chain(from_headers).fold(RobotsDirectives::default(), RobotsDirectives::strictest)
+    }
+}
+
+fn counts(document: &Document) -> ContentCounts {
+    let kept = document.markdown.as_str().chars().count() as u64;
+    ContentCounts {
+        original_html_chars: document.original_html_chars,
+        initial_markdown_chars: document.initial_markdown_chars,
+        filtered_chars_removed: document.initial_markdown_chars.saturating_sub(kept),
+        final_filtered_chars: kept,
+    }
+}
+
+fn format(media_type: &str) -> Option<SourceFormat> {
+    match media_type {
+        "text/html" | "application/xhtml+xml" => Some(SourceFormat::Html),
+        "text/plain" => Some(SourceFormat::Plain),
+        "text/markdown" | "text/x-markdown" => Some(SourceFormat::Markdown),
+        _ => None,
+    }
+}
+
+/// Whether a text begins with too many characters that no text has.
+fn is_binary(text: &str) -> bool {
+    let (mut bad, mut all) = (0, 0);
+    for c in text.chars().take(4_096) {
+        all += 1;
+        bad += usize::from(c == '\u{fffd}' || c.is_control() && !c.is_whitespace());
+    }
+    bad * BINARY_ONE_IN > all
+}

@@ -1,0 +1,267 @@
+//! A crawl: from the first lease to the last part.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::host::{HostEnd, Shared, work};
+use super::pool::Pool;
+use super::summary::Deferred;
+use super::writer::{Writer, blocking, run_id};
+use super::{Clock, Converter, Progress, RunError, RunSummary};
+use crate::config::Config;
+use crate::fetch::{Budget, Fetcher};
+use crate::frontier::Scope;
+use crate::model::WebUrl;
+use crate::output::write_run;
+use crate::store::{CommitRules, FoundUrl, Store};
+
+/// Share of the memory that bodies in flight may take; the rest is for what conversion makes of
+/// them (a tree takes about three times its source, on as many pages as there are threads).
+const BODY_SHARE: usize = 4;
+
+/// Most hosts at work at once.
+const MAX_ACTIVE_HOSTS: usize = 1_000;
+
+/// Crawls what `config` describes, from where an earlier run left off. `stop` ends it in order:
+/// what is in flight is finished and committed.
+///
+/// # Errors
+///
+/// Fails where the state or the corpus cannot be read or written; what was committed stays.
+pub async fn crawl(
+    config: &Config,
+    progress: Arc<Progress>,
+    stop: CancellationToken,
+    clock: Clock,
+) -> Result<RunSummary, RunError> {
+    let scope = Scope::new(&config.crawl)?;
+    let budget = Budget::new(config.run.memory_bytes / BODY_SHARE);
+    let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
+    let pool = Pool::new(&config.run, Converter::new(config))?;
+    let store = Arc::new(Store::open(&config.state_path()).await?);
+    let result = run(config, Parts { scope, fetcher, pool, store: Arc::clone(&store) }, progress, stop, clock).await;
+    if let Some(store) = Arc::into_inner(store) {
+        store.close().await;
+    }
+    result
+}
+
+struct Parts {
+    scope: Scope,
+    fetcher: Fetcher,
+    pool: Pool,
+    store: Arc<Store>,
+}
+
+async fn run(
+    config: &Config,
+    parts: Parts,
+    progress: Arc<Progress>,
+    stop: CancellationToken,
+    clock: Clock,
+) -> Result<RunSummary, RunError> {
+    let Parts { scope, fetcher, pool, store } = parts;
+    let started_at = clock.now();
+    let config_hash = config.content_hash();
+    store.recover_leases().await?;
+    let run = store.begin_run(&config_hash.to_string(), started_at).await?;
+    let unsettled = Arc::new(AtomicUsize::new(0));
+    let (ready, ready_queue) = unbounded_channel();
+    let writer = Writer {
+        store: Arc::clone(&store),
+        output: config.output.clone(),
+        rules: CommitRules { run, max_depth: config.crawl.max_depth, dedup: config.dedup },
+        config_hash,
+        progress: Arc::clone(&progress),
+        unsettled: Arc::clone(&unsettled),
+        ready: Some(ready),
+    };
+    writer.recover().await?;
+    store.requeue_failed(config.crawl.max_depth).await?;
+    let seeds: Vec<FoundUrl> = scope.seeds().iter().map(FoundUrl::from).collect();
+    store.enqueue(&seeds, 0, config.crawl.max_depth, None).await?;
+    let waiting = store.report(None).await?.waiting;
+    progress.queue(waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum(), 0);
+    let (finished, finished_queue) = unbounded_channel();
+    let shared = Arc::new(Shared {
+        config: config.clone(),
+        store: Arc::clone(&store),
+        fetcher,
+        scope,
+        pool,
+        clock,
+        progress: Arc::clone(&progress),
+        run_id: run_id(run).into(),
+        finished,
+        unsettled,
+        ending: stop.child_token(),
+        stop,
+        limit_reached: AtomicBool::new(false),
+        fetched: AtomicUsize::new(0),
+        robots: std::sync::Mutex::default(),
+    });
+    let writing = tokio::spawn(writer.run(finished_queue));
+    let scheduled = schedule(&shared, ready_queue).await;
+    let is_interrupted = shared.stop.is_cancelled();
+    let is_limited = shared.limit_reached.load(Ordering::Acquire);
+    // The last sender goes, so that the writer ends when it has committed all.
+    drop(shared);
+    writing.await.map_err(|_| RunError::Defect)??;
+    let mut summary = RunSummary { run_id: run_id(run), started_at, ..RunSummary::default() };
+    summary.deferred = scheduled?;
+    summary.reason = match (is_limited, is_interrupted) {
+        (true, _) => "limit",
+        (_, true) => "interrupted",
+        _ => "finished",
+    }
+    .to_owned();
+    conclude(&store, run, &progress, &mut summary, config, clock).await?;
+    Ok(summary)
+}
+
+/// Writes the end of a run.
+async fn conclude(
+    store: &Store,
+    run: i64,
+    progress: &Progress,
+    summary: &mut RunSummary,
+    config: &Config,
+    clock: Clock,
+) -> Result<(), RunError> {
+    for (authority, deferred) in &mut summary.deferred {
+        deferred.pages = store.waiting(authority).await?;
+    }
+    summary.count(&store.report(Some(run)).await?);
+    summary.links_refused = progress.refused();
+    let view = progress.view();
+    summary.requests = view.requests;
+    summary.bytes = view.bytes;
+    summary.ended_at = clock.now();
+    let (root, name, written) = (config.output.path.clone(), summary.run_id.clone(), summary.clone());
+    blocking(move || write_run(&root, &name, &written)).await?;
+    store.end_run(run, &summary.reason, summary.ended_at).await?;
+    Ok(())
+}
+
+/// Gives every host with waiting pages a worker, until no page waits and none is on its way.
+/// Returns the hosts that were parked.
+async fn schedule(
+    shared: &Arc<Shared>,
+    mut ready: UnboundedReceiver<Vec<String>>,
+) -> Result<BTreeMap<String, Deferred>, RunError> {
+    let mut scheduler = Scheduler {
+        shared,
+        workers: JoinSet::new(),
+        active: BTreeSet::new(),
+        waiting: shared.store.waiting_authorities().await?.into_iter().collect(),
+        parked: BTreeMap::new(),
+    };
+    scheduler.configured_sitemaps().await?;
+    let limit = deadline(shared);
+    tokio::pin!(limit);
+    loop {
+        scheduler.start_workers();
+        if scheduler.is_done() {
+            return Ok(scheduler.parked);
+        }
+        tokio::select! {
+            Some(end) = scheduler.workers.join_next() => {
+                let (authority, end) = end.map_err(|_| RunError::Defect)?;
+                scheduler.ended(authority, end?).await?;
+            }
+            authorities = ready.recv() => match authorities {
+                Some(authorities) => scheduler.waiting.extend(authorities),
+                None => return Ok(scheduler.parked),
+            },
+            () = &mut limit, if !shared.limit_reached.load(Ordering::Acquire) => {
+                shared.reach_limit();
+            }
+        }
+    }
+}
+
+/// Passes when the run has lasted as long as it may.
+async fn deadline(shared: &Shared) {
+    match shared.config.crawl.max_duration_secs {
+        0 => std::future::pending().await,
+        secs => tokio::time::sleep(Duration::from_secs(secs)).await,
+    }
+}
+
+struct Scheduler<'a> {
+    shared: &'a Arc<Shared>,
+    workers: JoinSet<(String, Result<HostEnd, RunError>)>,
+    active: BTreeSet<String>,
+    /// Authorities that may have pages waiting.
+    waiting: BTreeSet<String>,
+    parked: BTreeMap<String, Deferred>,
+}
+
+impl Scheduler<'_> {
+    /// Reads the sitemaps of the config; their pages wait like all others.
+    async fn configured_sitemaps(&mut self) -> Result<(), RunError> {
+        let sitemaps = &self.shared.config.crawl.sitemaps;
+        let named: Vec<WebUrl> = sitemaps.iter().filter_map(|address| WebUrl::parse(address).ok()).collect();
+        if !named.is_empty() {
+            self.shared.sitemaps(named, None).await?;
+            self.waiting.extend(self.shared.store.waiting_authorities().await?);
+        }
+        Ok(())
+    }
+
+    fn start_workers(&mut self) {
+        if self.shared.is_ending() {
+            self.waiting.clear();
+            return;
+        }
+        let startable: Vec<String> = self
+            .waiting
+            .iter()
+            .filter(|authority| !self.active.contains(*authority))
+            .take(MAX_ACTIVE_HOSTS.saturating_sub(self.active.len()))
+            .cloned()
+            .collect();
+        for authority in startable {
+            self.waiting.remove(&authority);
+            if self.parked.contains_key(&authority) {
+                continue;
+            }
+            self.active.insert(authority.clone());
+            self.shared.progress.host_begins(&authority);
+            let shared = Arc::clone(self.shared);
+            self.workers.spawn(async move {
+                let end = work(&shared, &authority).await;
+                (authority, end)
+            });
+        }
+    }
+
+    async fn ended(&mut self, authority: String, end: HostEnd) -> Result<(), RunError> {
+        self.active.remove(&authority);
+        self.shared.progress.host_ends(&authority);
+        match end {
+            HostEnd::Parked(why) => {
+                self.parked.insert(authority, Deferred { why, pages: 0 });
+            }
+            HostEnd::Exhausted => {
+                // Pages may have come in between the worker's last look and its end.
+                if self.shared.store.waiting(&authority).await? > 0 {
+                    self.waiting.insert(authority);
+                }
+            }
+            HostEnd::Stopped => {}
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        let is_idle = self.active.is_empty() && self.shared.unsettled.load(Ordering::Acquire) == 0;
+        is_idle && self.waiting.iter().all(|authority| self.parked.contains_key(authority))
+    }
+}

@@ -1,0 +1,416 @@
+//! A host's worker: what one host is asked, in order.
+//!
+//! robots.txt comes first, then the sitemaps it names, then pages as the store leases them. A
+//! host that fails again and again, or wants to be left alone for long, is parked: its pages wait
+//! in the store for the next run.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use tokio::sync::OnceCell;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::pool::Pool;
+use super::writer::Finished;
+use super::{Clock, Converted, PageInput, Progress, RunError};
+use crate::config::Config;
+use crate::fetch::{Answer, Fetcher, Get, Permit, RobotsAnswer, RobotsFile, RobotsMode};
+use crate::frontier::{Scope, SitemapLimits, parse_sitemap};
+use crate::model::{
+    ErrorCode, Exclusion, FetchedPage, PageError, PageOutcome, Request, Validators, WebUrl,
+};
+use crate::store::{Committed, Found, FoundUrl, Store};
+
+/// Addresses leased at once: one transaction for all.
+const LEASE: u32 = 32;
+
+/// Deepest nesting of sitemap indexes.
+const MAX_SITEMAP_DEPTH: usize = 5;
+
+/// Addresses put into the store at once.
+const ENQUEUE_BATCH: usize = 1_000;
+
+/// What the workers of a crawl share.
+pub(super) struct Shared {
+    pub(super) config: Config,
+    pub(super) store: Arc<Store>,
+    pub(super) fetcher: Fetcher,
+    pub(super) scope: Scope,
+    pub(super) pool: Pool,
+    pub(super) clock: Clock,
+    pub(super) progress: Arc<Progress>,
+    pub(super) run_id: Arc<str>,
+    pub(super) finished: UnboundedSender<Finished>,
+    pub(super) unsettled: Arc<AtomicUsize>,
+    /// The user wants the crawl to end.
+    pub(super) stop: CancellationToken,
+    /// The crawl ends, for whatever reason: nothing new is begun.
+    pub(super) ending: CancellationToken,
+    /// Set when `max_pages` is reached.
+    pub(super) limit_reached: AtomicBool,
+    pub(super) fetched: AtomicUsize,
+    pub(super) robots: Mutex<BTreeMap<String, Arc<OnceCell<RobotsFile>>>>,
+}
+
+/// Why a worker ended.
+#[derive(Debug)]
+pub(super) enum HostEnd {
+    /// No address of the host waits.
+    Exhausted,
+    /// The crawl ends.
+    Stopped,
+    /// The host's pages wait for the next run.
+    Parked(String),
+}
+
+/// What became of a request.
+enum Done {
+    Settled,
+    /// Its page waits for another try.
+    Retried,
+    Parked(String),
+}
+
+/// Asks the host of `authority` for all that waits.
+pub(super) async fn work(shared: &Arc<Shared>, authority: &str) -> Result<HostEnd, RunError> {
+    let Ok(root) = WebUrl::parse(&format!("{authority}/")) else { return Ok(HostEnd::Exhausted) };
+    let robots = shared.robots(&root).await?;
+    if let RobotsAnswer::Unreachable(error) = &robots.answer {
+        return Ok(HostEnd::Parked(format!("robots.txt could not be read: {error}")));
+    }
+    let worker = Worker { shared, robots: &robots, parked: Mutex::new(None) };
+    loop {
+        if shared.is_ending() {
+            return Ok(HostEnd::Stopped);
+        }
+        let batch = shared.store.lease(authority, LEASE).await?;
+        if batch.is_empty() {
+            return Ok(HostEnd::Exhausted);
+        }
+        worker.batch(batch).await?;
+        if let Some(why) = worker.parked() {
+            return Ok(HostEnd::Parked(why));
+        }
+    }
+}
+
+struct Worker<'a> {
+    shared: &'a Arc<Shared>,
+    robots: &'a RobotsFile,
+    parked: Mutex<Option<String>>,
+}
+
+impl Worker<'_> {
+    fn parked(&self) -> Option<String> {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn park(&self, why: String) {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    /// Asks for a batch, as many at once as the host may be asked, and gives back what is left
+    /// when the crawl or the host ends.
+    async fn batch(&self, batch: Vec<Request>) -> Result<(), RunError> {
+        let per_host = self.shared.config.politeness.per_host.max(1);
+        let mut results = futures_util::stream::iter(batch)
+            .map(|request| async move {
+                if self.shared.is_ending() || self.parked().is_some() {
+                    return self.shared.store.release(&[request.id]).await.map_err(RunError::from);
+                }
+                match self.request(&request).await? {
+                    Done::Settled | Done::Retried => {}
+                    Done::Parked(why) => self.park(why),
+                }
+                Ok(())
+            })
+            .buffer_unordered(per_host);
+        while let Some(result) = results.next().await {
+            result?;
+        }
+        Ok(())
+    }
+
+    async fn request(&self, request: &Request) -> Result<Done, RunError> {
+        let shared = self.shared;
+        let obeys = shared.config.politeness.robots == RobotsMode::Obey;
+        if obeys && !self.robots.rules.verdict(request.url.as_url()).allowed {
+            self.settle(request, None, PageOutcome::Excluded(Exclusion::RobotsDisallowed), Found::default());
+            return Ok(Done::Settled);
+        }
+        let turn = tokio::select! {
+            turn = shared.fetcher.turn(&request.url) => Some(turn),
+            () = shared.ending.cancelled() => None,
+        };
+        let Some(turn) = turn.filter(|_| !shared.is_ending() && shared.take_ticket()) else {
+            shared.store.release(&[request.id]).await?;
+            return Ok(Done::Settled);
+        };
+        let get = Get { url: &request.url, validators: &request.validators, now: shared.clock.now() };
+        shared.progress.request();
+        match shared.fetcher.ask_in(turn, &get).await {
+            Ok((Answer::Page(page), permit)) => {
+                self.convert(request, *page, permit);
+                Ok(Done::Settled)
+            }
+            Ok((Answer::Redirect { status, location }, _)) => {
+                self.redirect(request, status, &location);
+                Ok(Done::Settled)
+            }
+            Ok((Answer::NotModified, _)) => {
+                self.settle(request, Some(304), PageOutcome::Unchanged, Found::default());
+                Ok(Done::Settled)
+            }
+            Ok((Answer::Status { status, retry_after }, _)) => self.status(request, status, retry_after).await,
+            Err(error) => self.failure(request, None, error).await,
+        }
+    }
+
+    /// Sends a page to be converted. It carries its permit with it.
+    fn convert(&self, request: &Request, page: FetchedPage, permit: Permit) {
+        let shared = Arc::clone(self.shared);
+        let input = page_input(request, page);
+        let id = request.id;
+        shared.unsettled.fetch_add(1, Ordering::AcqRel);
+        let run_id = Arc::clone(&shared.run_id);
+        let sender = Arc::clone(self.shared);
+        shared.pool.convert(input, run_id, move |converted| {
+            let page = sender.committed(id, converted);
+            // The writer is gone only when the run has failed: then nothing is committed.
+            drop(sender.finished.send(Finished { page, permit: Some(permit) }));
+        });
+    }
+
+    /// A redirect is a page that leads to one other, which is asked for in its own host's turn.
+    fn redirect(&self, request: &Request, status: u16, location: &WebUrl) {
+        let shared = self.shared;
+        let hops = request.redirects + 1;
+        let key = location.key();
+        let in_scope = if request.depth == 0 { shared.scope.check_seed_redirect(location) } else { shared.scope.check(location) };
+        let (outcome, found) = if hops > shared.config.fetch.max_redirects {
+            let message = format!("more than {} redirects", shared.config.fetch.max_redirects);
+            (PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)), Found::default())
+        } else if key == request.key {
+            let message = "it redirects to itself";
+            (PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)), Found::default())
+        } else if in_scope.is_err() {
+            (PageOutcome::Excluded(Exclusion::RedirectOutOfScope), Found::default())
+        } else {
+            let found = Found { urls: vec![FoundUrl::from(location)], depth: request.depth, redirects: hops };
+            (PageOutcome::redirect(&key), found)
+        };
+        self.settle_at(request, Some(status), outcome, found, location.to_string());
+    }
+
+    async fn status(&self, request: &Request, status: u16, retry_after: Option<Duration>) -> Result<Done, RunError> {
+        match status {
+            404 | 410 => {
+                self.settle(request, Some(status), PageOutcome::Gone { status }, Found::default());
+                Ok(Done::Settled)
+            }
+            429 | 500.. => {
+                let error = PageError::new(ErrorCode::FetchServer, format!("the server answered {status}"));
+                self.rest(request, status, retry_after, error).await
+            }
+            _ => {
+                let error = PageError::new(ErrorCode::FetchRefused, format!("the server answered {status}"));
+                self.settle(request, Some(status), PageOutcome::Failed(error), Found::default());
+                Ok(Done::Settled)
+            }
+        }
+    }
+
+    /// The server asks for rest, in words or by failing.
+    async fn rest(
+        &self,
+        request: &Request,
+        status: u16,
+        retry_after: Option<Duration>,
+        error: PageError,
+    ) -> Result<Done, RunError> {
+        let shared = self.shared;
+        let Some(rest) = retry_after else { return self.failure(request, Some(status), error).await };
+        if rest > shared.config.politeness.retry_after_max() {
+            shared.store.release(&[request.id]).await?;
+            let until = shared.clock.now().0.saturating_add(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX));
+            shared.store.set_next_at(&request.url.authority(), crate::model::Timestamp(until)).await?;
+            let why = format!("the server answered {status} and wants to be left alone for {} s", rest.as_secs());
+            return Ok(Done::Parked(why));
+        }
+        shared.fetcher.hold(&request.url, rest);
+        if request.tries < shared.config.fetch.max_tries {
+            shared.store.retry(request.id).await?;
+            return Ok(Done::Retried);
+        }
+        self.failure(request, Some(status), error).await
+    }
+
+    async fn failure(&self, request: &Request, status: Option<u16>, error: PageError) -> Result<Done, RunError> {
+        let shared = self.shared;
+        let politeness = &shared.config.politeness;
+        if !error.is_transient() {
+            self.settle(request, status, PageOutcome::Failed(error), Found::default());
+            return Ok(Done::Settled);
+        }
+        let failures = shared.fetcher.report(&request.url).failures;
+        if failures >= politeness.max_host_failures {
+            shared.store.release(&[request.id]).await?;
+            return Ok(Done::Parked(format!("{failures} failures in a row, the last: {error}")));
+        }
+        if request.tries < shared.config.fetch.max_tries {
+            shared.fetcher.hold(&request.url, politeness.retry_delay(request.tries));
+            shared.store.retry(request.id).await?;
+            return Ok(Done::Retried);
+        }
+        self.settle(request, status, PageOutcome::Failed(error), Found::default());
+        Ok(Done::Settled)
+    }
+
+    /// Hands an outcome without content to the writer.
+    fn settle(&self, request: &Request, status: Option<u16>, outcome: PageOutcome, found: Found) {
+        self.settle_at(request, status, outcome, found, request.url.to_string());
+    }
+
+    fn settle_at(&self, request: &Request, status: Option<u16>, outcome: PageOutcome, found: Found, final_url: String) {
+        let shared = self.shared;
+        let mut input = PageInput::new(request.key.to_string(), Some(request.url.clone()), "", Vec::new());
+        input.status = status;
+        input.depth = request.depth;
+        input.referrer.clone_from(&request.referrer);
+        input.fetched_at = shared.clock.now();
+        let mut record = input.record(outcome, &shared.run_id);
+        record.final_url = final_url;
+        let page = Committed { id: Some(request.id), record, is_alias: false, found };
+        shared.unsettled.fetch_add(1, Ordering::AcqRel);
+        drop(shared.finished.send(Finished { page, permit: None }));
+    }
+}
+
+impl Shared {
+    pub(super) fn is_ending(&self) -> bool {
+        self.ending.is_cancelled()
+    }
+
+    /// Takes one of the run's `max_pages`.
+    fn take_ticket(&self) -> bool {
+        let most = self.config.crawl.max_pages;
+        let before = self.fetched.fetch_add(1, Ordering::AcqRel) as u64;
+        let has_ticket = most == 0 || before < most;
+        if !has_ticket {
+            self.reach_limit();
+        }
+        has_ticket
+    }
+
+    /// Ends the crawl because it has done as much as it may.
+    pub(super) fn reach_limit(&self) {
+        self.limit_reached.store(true, Ordering::Release);
+        self.ending.cancel();
+    }
+
+    /// The robots.txt of an authority, read once a run; its delay and sitemaps take effect.
+    async fn robots(&self, root: &WebUrl) -> Result<RobotsFile, RunError> {
+        let cell = {
+            let mut all = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(root.authority()).or_default())
+        };
+        let file = cell.get_or_try_init(|| self.read_robots(root)).await?;
+        Ok(file.clone())
+    }
+
+    async fn read_robots(&self, root: &WebUrl) -> Result<RobotsFile, RunError> {
+        let authority = root.authority();
+        if let Some(next) = self.store.next_at(&authority).await? {
+            // A stored time may be far off when a clock was wrong: no rest is longer than this.
+            let rest = Duration::from_micros(next.0.saturating_sub(self.clock.now().0).max(0).unsigned_abs());
+            self.fetcher.hold(root, rest.min(self.config.politeness.retry_after_max()));
+        }
+        if self.config.politeness.robots == RobotsMode::Ignore {
+            let rules = crate::fetch::robots::RobotsRules::allow_all();
+            return Ok(RobotsFile { rules, answer: RobotsAnswer::Absent(0) });
+        }
+        self.progress.request();
+        let file = self.fetcher.robots(root, self.clock.now()).await;
+        if let Some(delay) = file.rules.crawl_delay() {
+            self.fetcher.set_crawl_delay(root, delay);
+        }
+        if self.config.crawl.discover_sitemaps && file.answer == RobotsAnswer::Found {
+            let named = file.rules.sitemaps().iter().filter_map(|address| root.join(address).ok());
+            self.sitemaps(named.collect(), Some(&file)).await?;
+        }
+        Ok(file)
+    }
+
+    /// Reads sitemaps, and those that they name, into the frontier. One that cannot be read is
+    /// left out: it only names pages.
+    pub(super) async fn sitemaps(&self, named: Vec<WebUrl>, robots: Option<&RobotsFile>) -> Result<(), RunError> {
+        let mut seen = std::collections::HashSet::new();
+        let mut waiting: Vec<(WebUrl, usize)> = named.into_iter().map(|url| (url, 0)).collect();
+        while let Some((url, depth)) = waiting.pop() {
+            let is_allowed = robots.is_none_or(|file| file.rules.verdict(url.as_url()).allowed);
+            if !seen.insert(url.key()) || !is_allowed || self.is_ending() {
+                continue;
+            }
+            let validators = Validators::default();
+            let get = Get { url: &url, validators: &validators, now: self.clock.now() };
+            self.progress.request();
+            let Ok((Answer::Page(page), _permit)) = self.fetcher.ask(&get).await else {
+                self.progress.refuse("sitemap.unreadable");
+                continue;
+            };
+            let limits = SitemapLimits { max_entries: self.config.crawl.max_sitemap_entries, ..SitemapLimits::default() };
+            let sitemap = parse_sitemap(&page.body, &url, &limits);
+            if depth < MAX_SITEMAP_DEPTH {
+                waiting.extend(sitemap.sitemaps.into_iter().map(|url| (url, depth + 1)));
+            }
+            let pages: Vec<WebUrl> = sitemap.pages.into_iter().map(|entry| entry.url).collect();
+            let found = self.in_scope(&pages);
+            for batch in found.chunks(ENQUEUE_BATCH) {
+                self.store.enqueue(batch, 1, self.config.crawl.max_depth, Some(url.as_str())).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The addresses in scope; the others are counted by reason.
+    fn in_scope(&self, urls: &[WebUrl]) -> Vec<FoundUrl> {
+        let mut found = Vec::new();
+        for url in urls {
+            match self.scope.check(url) {
+                Ok(()) => found.push(FoundUrl::from(url)),
+                Err(refusal) => self.progress.refuse(refusal.code()),
+            }
+        }
+        found
+    }
+
+    /// A converted page as it is committed.
+    fn committed(&self, id: i64, converted: Converted) -> Committed {
+        let Converted { mut record, outlinks, is_alias, .. } = converted;
+        let urls = self.in_scope(&outlinks);
+        record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
+        let found = Found { urls, depth: record.depth + 1, redirects: 0 };
+        Committed { id: Some(id), record, is_alias, found }
+    }
+}
+
+fn page_input(request: &Request, page: FetchedPage) -> PageInput {
+    PageInput {
+        url: request.key.to_string(),
+        base: Some(page.url),
+        status: Some(page.status),
+        media_type: page.media_type,
+        charset: page.charset,
+        body: page.body,
+        robots_tags: page.robots_tags,
+        depth: request.depth,
+        referrer: request.referrer.clone(),
+        validators: page.validators,
+        fetched_at: page.fetched_at,
+        elapsed_ms: page.elapsed_ms,
+    }
+}

@@ -1,0 +1,41 @@
+//! Who waits for whom?
+//!
+//! The stages know nothing of each other; here they are joined. A page's way in a crawl:
+//!
+//! 1. [`crawl`] gives each host with waiting pages a worker ([`host`]), which leases, asks
+//!    robots.txt, and fetches in the host's turn.
+//! 2. A fetched page goes to a private rayon pool ([`pool`]), which converts it ([`convert`]). It
+//!    carries its memory permit until its rows are spooled.
+//! 3. One writer ([`writer`]) commits groups of pages and turns full spools into parts.
+//!
+//! Back-pressure is by bytes: a body waits for room before it is read. Pool threads never wait,
+//! since what they send to is bounded by those permits and not by a channel. A panic while a page
+//! is converted is that page's failure.
+
+mod check;
+mod clock;
+mod convert;
+mod crawl;
+mod error;
+mod host;
+mod inputs;
+mod local;
+mod pool;
+mod progress;
+mod single;
+mod summary;
+mod verify;
+mod warc;
+mod writer;
+
+pub use self::check::{UrlVerdict, explain, plan};
+pub use self::clock::Clock;
+pub use self::convert::{Converted, Converter, PageInput};
+pub use self::crawl::crawl;
+pub use self::error::RunError;
+pub use self::inputs::{Input, InputError};
+pub use self::local::{LocalJob, convert_to_corpus, convert_to_sink};
+pub use self::progress::{Progress, ProgressView};
+pub use self::single::{SinglePage, fetch_single};
+pub use self::summary::RunSummary;
+pub use self::verify::{Finding, VerifyReport, verify};

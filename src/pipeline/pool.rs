@@ -1,0 +1,54 @@
+//! The threads that convert pages.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::{Converted, Converter, PageInput, RunError};
+use crate::config::RunOptions;
+use crate::model::{ErrorCode, Ledger, PageError, PageOutcome};
+
+/// The stack of a thread: no stage recurses on a page, so this is ample.
+const STACK_BYTES: usize = 8 * 1024 * 1024;
+
+/// Beginning of the names of these threads.
+pub(super) const THREAD_NAME: &str = "corpus-convert-";
+
+/// A private pool of threads that convert pages.
+#[derive(Debug)]
+pub(super) struct Pool {
+    threads: rayon::ThreadPool,
+    converter: Arc<Converter>,
+}
+
+impl Pool {
+    pub(super) fn new(run: &RunOptions, converter: Converter) -> Result<Self, RunError> {
+        let threads = rayon::ThreadPoolBuilder::new()
+            .num_threads(run.threads)
+            .stack_size(STACK_BYTES)
+            .thread_name(|n| format!("{THREAD_NAME}{n}"))
+            .build()?;
+        Ok(Self { threads, converter: Arc::new(converter) })
+    }
+
+    /// Converts `input` on a thread of the pool and hands the result to `done`, which must not
+    /// wait for anything.
+    pub(super) fn convert(&self, input: PageInput, run_id: Arc<str>, done: impl FnOnce(Converted) + Send + 'static) {
+        let converter = Arc::clone(&self.converter);
+        self.threads.spawn(move || done(convert_caught(&converter, &input, &run_id)));
+    }
+}
+
+/// Converts a page; a panic on the way is the page's failure.
+pub(super) fn convert_caught(converter: &Converter, input: &PageInput, run_id: &str) -> Converted {
+    catch_unwind(AssertUnwindSafe(|| converter.convert(input, run_id))).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        let error = PageError::new(ErrorCode::InternalPanic, said);
+        Converted {
+            record: input.record(PageOutcome::Failed(error), run_id),
+            outlinks: Vec::new(),
+            is_alias: false,
+            ledger: Ledger::default(),
+        }
+    })
+}

@@ -1,0 +1,81 @@
+//! The end of a run, as it is written to `runs/RUN.json` and said to the user.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::model::Timestamp;
+use crate::store::StateReport;
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RunSummary {
+    /// The run's name.
+    pub run_id: String,
+    /// When it began, in microseconds since 1970 UTC.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Timestamp,
+    /// Why it ended: `finished`, `interrupted` or `limit`.
+    pub reason: String,
+    /// Pages of this run by outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Pages of this run by reason, where they have one.
+    pub reasons: BTreeMap<String, u64>,
+    /// Links that a rule kept out of the frontier, by rule.
+    pub links_refused: BTreeMap<String, u64>,
+    /// Hosts whose pages wait for the next run, each with why and how many.
+    pub deferred: BTreeMap<String, Deferred>,
+    /// Requests made, robots.txt and sitemaps included.
+    pub requests: u64,
+    /// Bytes of bodies.
+    pub bytes: u64,
+    /// Chunks of this run's pages that are in the corpus.
+    pub chunks: u64,
+    /// Their tokens.
+    pub tokens: u64,
+    /// Pages that wait.
+    pub queued: u64,
+}
+
+/// Why a host's pages wait for the next run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Deferred {
+    /// What happened.
+    pub why: String,
+    /// How many pages wait.
+    pub pages: u64,
+}
+
+impl RunSummary {
+    /// Takes the counts of `report`.
+    pub(super) fn count(&mut self, report: &StateReport) {
+        for (outcome, reason, n) in &report.outcomes {
+            *self.outcomes.entry(outcome.clone()).or_insert(0) += n;
+            if !reason.is_empty() {
+                *self.reasons.entry(reason.clone()).or_insert(0) += n;
+            }
+        }
+        self.chunks = report.chunks;
+        self.tokens = report.tokens;
+        self.queued = report.waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum();
+    }
+
+    /// How many pages of this run have `outcome`.
+    pub fn outcome(&self, outcome: &str) -> u64 {
+        self.outcomes.get(outcome).copied().unwrap_or(0)
+    }
+
+    /// How many pages have an outcome.
+    pub fn pages(&self) -> u64 {
+        self.outcomes.values().sum()
+    }
+
+    /// Pages that failed or wait because their host does, of a thousand.
+    pub fn failed_thousandths(&self) -> u64 {
+        let deferred: u64 = self.deferred.values().map(|deferred| deferred.pages).sum();
+        let failed = self.outcome("failed") + deferred;
+        let all = self.pages() + deferred;
+        (failed * 1_000).checked_div(all).unwrap_or(0)
+    }
+}
