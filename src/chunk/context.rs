@@ -25,7 +25,7 @@ pub(super) fn assemble(
     let mut waiting: Vec<Range<usize>> = groups.into_iter().rev().collect();
     let mut before: Option<Range<usize>> = None;
     while let Some(group) = waiting.pop() {
-        let draft = assembler.draft(&group, before.as_ref());
+        let mut draft = assembler.draft(&group, before.as_ref());
         let is_over = draft.token_count > options.max_tokens;
         if let Some(cut) = assembler.last_cut(&group).filter(|_| is_over) {
             // The count by look-up was short of the true one: the last unit goes on by itself.
@@ -33,7 +33,10 @@ pub(super) fn assemble(
             waiting.push(group.start..cut);
             continue;
         }
-        assembler.finish(draft, is_over);
+        if is_over && !draft.flags.contains(&ChunkFlag::HardSplit) {
+            draft.flags.push(ChunkFlag::HardSplit);
+        }
+        assembler.finish(draft);
         before = Some(group);
     }
     assembler.chunks
@@ -175,7 +178,7 @@ impl Assembler<'_> {
         self.text(start..end).to_owned()
     }
 
-    fn finish(&mut self, draft: Draft, is_over: bool) {
+    fn finish(&mut self, draft: Draft) {
         let text = self.text(draft.bytes.clone()).to_owned();
         let chars = self.chars..self.chars + text.chars().count();
         self.chars = chars.end;
@@ -184,10 +187,6 @@ impl Assembler<'_> {
         let ordinal = self.equal.entry(embed_hash).or_insert(0);
         let id = chunk_id(self.input.document_id, embed_hash, *ordinal);
         *ordinal += 1;
-        let mut flags = draft.flags;
-        if is_over && !flags.contains(&ChunkFlag::HardSplit) {
-            flags.push(ChunkFlag::HardSplit);
-        }
         self.chunks.push(Chunk {
             id,
             content_hash: ContentHash::of(text.as_bytes()),
@@ -202,7 +201,7 @@ impl Assembler<'_> {
             heading_path: draft.heading_path,
             anchor: draft.anchor,
             kinds: draft.kinds,
-            flags,
+            flags: draft.flags,
             embed_hash,
         });
     }

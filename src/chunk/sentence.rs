@@ -28,11 +28,7 @@ pub(super) fn sentence_starts(text: &str) -> Vec<usize> {
             has_space = true;
         }
         let next = chars.peek().copied();
-        if let (true, Some((next, c))) = (has_space, next) {
-            if !c.is_lowercase() {
-                starts.push(next);
-            }
-        }
+        starts.extend(next.filter(|(_, c)| has_space && !c.is_lowercase()).map(|(at, _)| at));
     }
     starts.retain(|start| *start > 0 && *start < text.len());
     starts

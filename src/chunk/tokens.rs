@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 /// What counts tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TokenizerName {
-    /// OpenAI's vocabulary of 200,000 tokens.
+    /// The vocabulary of 200,000 tokens of newer models of `OpenAI`.
     #[serde(rename = "o200k_base")]
     O200kBase,
-    /// OpenAI's vocabulary of 100,000 tokens.
+    /// The vocabulary of 100,000 tokens of older ones.
     #[serde(rename = "cl100k_base")]
     Cl100kBase,
     /// Every Unicode scalar value is a token.

@@ -226,7 +226,7 @@ impl Reader<'_> {
             Tag::Paragraph => self.open_paragraph(range),
             Tag::CodeBlock(_) if fits => self.whole(range, BlockKind::Code),
             Tag::CodeBlock(kind) => {
-                self.code(matches!(kind, CodeBlockKind::Fenced(_)), range);
+                self.code(kind, range);
                 self.skip = 1;
             }
             Tag::HtmlBlock if fits => self.whole(range, BlockKind::Html),
@@ -337,10 +337,8 @@ impl Reader<'_> {
     fn push_inner(&mut self, start: usize, cost: u32, kind: BlockKind, carried: Option<usize>) {
         let before = self.outline.units.len();
         self.push(start, cost, kind, carried);
-        if self.outline.units.len() > before {
-            if let Some(unit) = self.outline.units.last_mut() {
-                unit.is_continued = true;
-            }
+        for unit in self.outline.units.iter_mut().skip(before) {
+            unit.is_continued = true;
         }
     }
 
@@ -494,7 +492,8 @@ impl Reader<'_> {
     }
 
     /// Cuts code at its lines; each part opens with the block's fence and closes it.
-    fn code(&mut self, is_fenced: bool, range: Range<usize>) {
+    fn code(&mut self, kind: &CodeBlockKind<'_>, range: Range<usize>) {
+        let is_fenced = matches!(kind, CodeBlockKind::Fenced(_));
         self.block(range.clone(), BlockKind::Code);
         let start = self.line_start(range.start);
         let text = self.text(start..range.end).to_owned();
@@ -574,17 +573,13 @@ impl Reader<'_> {
     fn table_row(&mut self, range: Range<usize>) {
         let Some(Split::Table { body, carried, header_end }) = &mut self.split else { return };
         let header_end = *header_end;
-        let carried = match body {
-            Some(body) => *body,
-            None => {
-                let own = carried.clone();
-                self.outline.carried.push(own);
-                let number = self.outline.carried.len() - 1;
-                if let Some(Split::Table { body, .. }) = &mut self.split {
-                    *body = Some(number);
-                }
-                number
-            }
+        let carried = if let Some(body) = body {
+            *body
+        } else {
+            let number = self.outline.carried.len();
+            *body = Some(number);
+            self.outline.carried.push(std::mem::take(carried));
+            number
         };
         let start = self.line_start(range.start);
         // The first row stays with the header that it stands under.

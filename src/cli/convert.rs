@@ -12,7 +12,7 @@ use super::{Failure, Say, exit, load_or_default, runtime};
 use crate::model::{Chunk, ContentCounts, PageOutcome, PageRecord, Removal};
 use crate::pipeline::{Clock, Input, InputError, LocalJob, Progress, convert_to_corpus, convert_to_sink};
 
-pub(super) fn run(args: &ConvertArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
     let mut config = load_or_default(args.config.as_deref())?;
     if args.no_main_content {
         "off".clone_into(&mut config.extract.main_content);
@@ -23,21 +23,21 @@ pub(super) fn run(args: &ConvertArgs, say: &Say, is_json: bool) -> Result<u8, Fa
     });
     let job = LocalJob { inputs: inputs.collect(), charset: args.charset.clone(), config, clock: Clock::System };
     match (args.format, &args.out) {
-        (ConvertFormat::Jsonl, out) => jsonl(&job, out.as_deref(), *say),
+        (ConvertFormat::Jsonl, out) => jsonl(&job, out.as_deref(), say),
         (_, None) => Err(Failure::usage("there is no folder for the result", "name one with `--out DIR`")),
-        (ConvertFormat::Markdown, Some(out)) => markdown(&job, out, *say),
-        (ConvertFormat::Parquet, Some(out)) => parquet(job, out, *say, is_json),
+        (ConvertFormat::Markdown, Some(out)) => markdown(&job, out, say),
+        (ConvertFormat::Parquet, Some(out)) => parquet(job, out, say),
     }
 }
 
-fn parquet(mut job: LocalJob, out: &Path, say: Say, is_json: bool) -> Result<u8, Failure> {
+fn parquet(mut job: LocalJob, out: &Path, say: Say) -> Result<u8, Failure> {
     out.clone_into(&mut job.config.output.path);
     job.config.store.url = format!("sqlite:{}", out.join("_state").join("state.db").display());
     let complain = move |error: &InputError| say.warning(&described(error));
     let progress = Arc::new(Progress::default());
     let (summary, read) = runtime()?.block_on(convert_to_corpus(&job, progress, complain))?;
-    super::crawl::report(&job.config, &summary, say, is_json)?;
-    read.map_err(input_failure)?;
+    super::crawl::report(&job.config, &summary, say)?;
+    read.map_err(|error| input_failure(&error))?;
     let is_bad = summary.failed_thousandths() > job.config.run.max_failure_ratio.of(1_000) as u64;
     Ok(if is_bad { exit::FAILURES } else { exit::DONE })
 }
@@ -176,7 +176,7 @@ fn to_sink(
             say.warning(&described(error));
         },
     )?;
-    read.map_err(input_failure)?;
+    read.map_err(|error| input_failure(&error))?;
     let (pages, failed) = *counts.lock().unwrap_or_else(PoisonError::into_inner);
     Ok((pages + unreadable, failed + unreadable))
 }
@@ -205,10 +205,10 @@ fn described(error: &InputError) -> String {
     }
 }
 
-fn input_failure(error: InputError) -> Failure {
+fn input_failure(error: &InputError) -> Failure {
     let hint = match error {
         InputError::UnknownKind { .. } => "names end in `.html`, `.txt`, `.md`, `.warc` or `.jsonl`, each also with `.gz`",
         _ => "check the path",
     };
-    Failure::usage(described(&error), hint)
+    Failure::usage(described(error), hint)
 }

@@ -9,7 +9,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::args::CrawlArgs;
-use super::say::{count, number};
+use super::say::{count, decimal, number};
 use super::{Failure, Say, exit, load, runtime};
 use crate::config::Config;
 use crate::demo::{DemoServer, serve};
@@ -18,12 +18,12 @@ use crate::pipeline::{Clock, Progress, RunSummary, crawl};
 /// How often progress is shown.
 const TICK: Duration = Duration::from_millis(200);
 
-pub(super) fn run(args: &CrawlArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(args: &CrawlArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
     config.check_seeds(&args.config)?;
     let runtime = runtime()?;
-    let (summary, signal) = runtime.block_on(supervised(&config, *say))?;
-    report(&config, &summary, *say, is_json)?;
+    let (summary, signal) = runtime.block_on(supervised(&config, say))?;
+    report(&config, &summary, say)?;
     Ok(match signal {
         0 if summary.failed_thousandths() > config.run.max_failure_ratio.of(1_000) as u64 => exit::FAILURES,
         0 => exit::DONE,
@@ -96,15 +96,16 @@ async fn show(progress: Arc<Progress>) {
     let began = tokio::time::Instant::now();
     loop {
         let view = progress.view();
-        let rate = view.pages as f64 / began.elapsed().as_secs_f64().max(0.1);
+        let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let rate = decimal((view.pages * 10_000).checked_div(millis).unwrap_or(0));
         let hosts: Vec<&str> = view.hosts.iter().map(String::as_str).take(3).collect();
         let more = view.hosts.len().saturating_sub(hosts.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         bar.set_message(format!(
-            "{} pages · {rate:.1}/s · {} queued · {:.1} MB · {} failed · {}{more}",
+            "{} pages · {rate}/s · {} queued · {} MB · {} failed · {}{more}",
             number(view.pages),
             number(view.queued),
-            view.bytes as f64 / 1e6,
+            decimal(view.bytes / 100_000),
             number(view.failures),
             hosts.join(", "),
         ));
@@ -114,12 +115,13 @@ async fn show(progress: Arc<Progress>) {
 }
 
 /// Says what the run did.
-pub(super) fn report(config: &Config, summary: &RunSummary, say: Say, is_json: bool) -> Result<(), Failure> {
-    let seconds = (summary.ended_at.0 - summary.started_at.0).max(0) as f64 / 1e6;
+pub(super) fn report(config: &Config, summary: &RunSummary, say: Say) -> Result<(), Failure> {
+    let tenths = (summary.ended_at.0 - summary.started_at.0).max(0).unsigned_abs() / 100_000;
     let outcome = |name| summary.outcome(name);
     say.line(&format!(
-        "collected {} in {seconds:.1} s; {} unchanged, {} duplicate, {} excluded, {} gone, {} failed",
+        "collected {} in {} s; {} unchanged, {} duplicate, {} excluded, {} gone, {} failed",
         count(outcome("collected"), "page", "pages"),
+        decimal(tenths),
         number(outcome("unchanged")),
         number(outcome("duplicate")),
         number(outcome("excluded")),
@@ -133,11 +135,7 @@ pub(super) fn report(config: &Config, summary: &RunSummary, say: Say, is_json: b
         config.output.path.display(),
     ));
     warn(summary, say);
-    if is_json {
-        let text = serde_json::to_string_pretty(summary).unwrap_or_default();
-        super::say::data(&format!("{text}\n"))?;
-    }
-    Ok(())
+    say.result(summary, String::new)
 }
 
 /// One warning a kind of trouble, and at most one hint for each.

@@ -2,12 +2,12 @@
 
 use super::args::{CheckArgs, ConfigArgs};
 use super::say::{count, number};
-use super::{Failure, Say, exit, load, runtime, say};
+use super::{Failure, Say, exit, load, runtime};
 use crate::config::Config;
 use crate::pipeline::{Clock, UrlVerdict, explain, plan, verify as verify_corpus};
 use crate::store::{StateReport, Store};
 
-pub(super) fn check(args: &CheckArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+pub(super) fn check(args: &CheckArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
     config.check_seeds(&args.config)?;
     let addresses = if args.urls.is_empty() && args.dry_run { config.crawl.seeds.clone() } else { args.urls.clone() };
@@ -22,17 +22,13 @@ pub(super) fn check(args: &CheckArgs, say: &Say, is_json: bool) -> Result<u8, Fa
         Ok(verdicts)
     })?;
     say.line(&format!("`{}` is valid", args.config.display()));
-    if is_json {
-        say::data(&format!("{}\n", serde_json::to_string_pretty(&verdicts).unwrap_or_default()))?;
-    } else {
-        say::data(&verdicts.iter().map(verdict_text).collect::<String>())?;
-    }
+    say.result(&verdicts, || verdicts.iter().map(verdict_text).collect())?;
     Ok(exit::DONE)
 }
 
 fn verdict_text(verdict: &UrlVerdict) -> String {
     let mut text = format!("{}\n", verdict.url);
-    let mut fact = |name: &str, value: &str| text.push_str(&format!("  {name:<10} {value}\n"));
+    let mut fact = |name: &str, value: &str| text.extend(["  ", &format!("{name:<10}"), " ", value, "\n"]);
     if let Some(canonical) = &verdict.canonical_url {
         fact("key", canonical);
     }
@@ -55,9 +51,9 @@ fn verdict_text(verdict: &UrlVerdict) -> String {
     text
 }
 
-pub(super) fn status(args: &ConfigArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+pub(super) fn status(args: &ConfigArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
-    if is_new(&config, *say) {
+    if is_new(&config, say) {
         return Ok(exit::DONE);
     }
     let report = runtime()?.block_on(async {
@@ -66,11 +62,7 @@ pub(super) fn status(args: &ConfigArgs, say: &Say, is_json: bool) -> Result<u8, 
         store.close().await;
         Ok::<_, crate::pipeline::RunError>(report)
     })?;
-    if is_json {
-        say::data(&format!("{}\n", serde_json::to_string_pretty(&report).unwrap_or_default()))?;
-    } else {
-        say::data(&status_text(&report))?;
-    }
+    say.result(&report, || status_text(&report))?;
     Ok(exit::DONE)
 }
 
@@ -84,7 +76,7 @@ fn is_new(config: &Config, say: Say) -> bool {
 
 fn status_text(report: &StateReport) -> String {
     let mut text = String::new();
-    let mut row = |name: &str, n: u64| text.push_str(&format!("{name:<34} {:>12}\n", number(n)));
+    let mut row = |name: &str, n: u64| text.extend([format!("{name:<34} {:>12}\n", number(n))]);
     for (state, n) in &report.waiting {
         let name = match state.as_str() {
             "deep" => "waiting beyond crawl.max_depth",
@@ -104,20 +96,18 @@ fn status_text(report: &StateReport) -> String {
             (Some(_), Some(reason)) => reason.as_str(),
             _ => "did not end in order; the next run goes on",
         };
-        text.push_str(&format!("last run                           run-{run:06}: {how}\n"));
+        text.extend([format!("last run                           run-{run:06}: {how}\n")]);
     }
     text
 }
 
-pub(super) fn verify(args: &ConfigArgs, say: &Say, is_json: bool) -> Result<u8, Failure> {
+pub(super) fn verify(args: &ConfigArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
-    if is_new(&config, *say) {
+    if is_new(&config, say) {
         return Ok(exit::DONE);
     }
     let report = runtime()?.block_on(verify_corpus(&config))?;
-    if is_json {
-        say::data(&format!("{}\n", serde_json::to_string_pretty(&report).unwrap_or_default()))?;
-    }
+    say.result(&report, String::new)?;
     say.line(&format!(
         "{}, {}, {}, {} in the spool",
         count(report.parts as u64, "part", "parts"),

@@ -72,9 +72,9 @@ impl Failure {
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let args = Args::parse();
-    let say = Say::new(args.color, args.quiet);
+    let say = Say::new(&args);
     quiet_panics();
-    match dispatch(args, &say) {
+    match dispatch(args.command, say) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => ExitCode::from(say.failure(&failure)),
     }
@@ -92,16 +92,15 @@ fn quiet_panics() {
     }));
 }
 
-fn dispatch(args: Args, say: &Say) -> Result<u8, Failure> {
-    let is_json = args.json;
-    match args.command {
-        Command::Crawl(crawl) => crawl::run(&crawl, say, is_json),
-        Command::Convert(convert) => convert::run(&convert, say, is_json),
+fn dispatch(command: Command, say: Say) -> Result<u8, Failure> {
+    match command {
+        Command::Crawl(crawl) => crawl::run(&crawl, say),
+        Command::Convert(convert) => convert::run(&convert, say),
         Command::Chunk(chunk) => chunk::run(&chunk),
         Command::Page(page) => page::run(&page, say),
-        Command::Check(check) => inspect::check(&check, say, is_json),
-        Command::Status(status) => inspect::status(&status, say, is_json),
-        Command::Verify(verify) => inspect::verify(&verify, say, is_json),
+        Command::Check(check) => inspect::check(&check, say),
+        Command::Status(status) => inspect::status(&status, say),
+        Command::Verify(verify) => inspect::verify(&verify, say),
         Command::Changes(_) => Err(Failure::Other(
             "the change feed comes with re-crawls, which this version does not do yet".to_owned(),
             Some("read `chunks/` of the parts that `_manifest.json` lists".to_owned()),

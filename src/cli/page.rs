@@ -12,7 +12,7 @@ use crate::fetch::charset::{decode_as, decode_text};
 use crate::model::{PageFlag, PageOutcome, WebUrl};
 use crate::pipeline::{Clock, Converted, Converter, PageInput, SinglePage, fetch_single};
 
-pub(super) fn run(args: &PageArgs, say: &Say) -> Result<u8, Failure> {
+pub(super) fn run(args: &PageArgs, say: Say) -> Result<u8, Failure> {
     let mut config = load_or_default(args.config.as_deref())?;
     if args.no_main_content {
         "off".clone_into(&mut config.extract.main_content);
@@ -97,11 +97,9 @@ fn plain_text(markdown: &str) -> String {
             Event::Text(part) | Event::Code(part) => text.push_str(&part),
             Event::SoftBreak | Event::HardBreak => text.push('\n'),
             Event::End(TagEnd::TableCell) => text.push('\t'),
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead) => {
-                if !text.ends_with('\n') {
-                    text.push('\n');
-                }
-            }
+            Event::End(
+                TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead,
+            ) if !text.ends_with('\n') => text.push('\n'),
             _ => {}
         }
     }
@@ -125,7 +123,7 @@ fn stats(converted: &Converted) -> String {
         record.is_partial(),
     );
     for removal in &record.removed {
-        text.push_str(&format!("removed  {:<28} {:>8}  {}\n", removal.rule, removal.chars, removal.sample));
+        text.extend([format!("removed  {:<28} {:>8}  {}\n", removal.rule, removal.chars, removal.sample)]);
     }
     text
 }
@@ -150,7 +148,7 @@ fn elements(converted: &Converted) -> String {
         };
         let first = markdown.get(range.clone()).and_then(|block| block.lines().next()).unwrap_or_default();
         let first: String = first.chars().take(80).collect();
-        text.push_str(&format!("{}..{}\t{kind}\t{first}\n", range.start, range.end));
+        text.extend([format!("{}..{}\t{kind}\t{first}\n", range.start, range.end)]);
     }
     text
 }

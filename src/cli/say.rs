@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write as _};
 
-use super::args::ColorWhen;
+use serde::Serialize;
+
+use super::args::{Args, ColorWhen};
 use super::{Failure, variable};
 
 /// Speaks to the user.
@@ -11,16 +13,38 @@ use super::{Failure, variable};
 pub(super) struct Say {
     has_color: bool,
     is_quiet: bool,
+    results: Results,
+}
+
+/// Whom results are printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Results {
+    /// People.
+    Text,
+    /// Machines.
+    Json,
 }
 
 impl Say {
-    pub(super) fn new(color: ColorWhen, is_quiet: bool) -> Self {
-        let has_color = match color {
+    pub(super) fn new(args: &Args) -> Self {
+        let has_color = match args.color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
             ColorWhen::Auto => io::stderr().is_terminal() && variable("NO_COLOR").is_none_or(|value| value.is_empty()),
         };
-        Self { has_color, is_quiet }
+        let results = if args.json { Results::Json } else { Results::Text };
+        Self { has_color, is_quiet: args.quiet, results }
+    }
+
+    /// Prints a result: `value` for machines, `text` for people.
+    pub(super) fn result(self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        match self.results {
+            Results::Text => data(&text()),
+            Results::Json => {
+                let json = serde_json::to_string_pretty(value).unwrap_or_default();
+                data(&format!("{json}\n"))
+            }
+        }
     }
 
     /// Whether progress may be shown.
@@ -109,12 +133,17 @@ pub(super) fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
     }
     text
+}
+
+/// A number of tenths as a decimal.
+pub(super) fn decimal(tenths: u64) -> String {
+    format!("{}.{}", number(tenths / 10), tenths % 10)
 }
 
 /// `n` of something, in words.

@@ -105,7 +105,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn refuse(&self, key: &'static str, value: impl ToString, want: impl Into<String>) -> ConfigError {
+    fn refuse(&self, key: &'static str, value: impl std::fmt::Display, want: impl Into<String>) -> ConfigError {
         ConfigError::Range {
             path: self.path.to_owned(),
             line: self.keys.get(key).map(|span| line(self.text, span.start)),

@@ -90,6 +90,11 @@ impl PageRecord {
         self.flags.iter().any(|flag| flag.is_partial())
     }
 
+    /// Whether the page says that its canonical address is another.
+    pub fn is_alias(&self) -> bool {
+        self.metadata.canonical_url.as_ref().is_some_and(|url| *url != self.url)
+    }
+
     /// Tokens of all its chunks.
     pub fn token_count(&self) -> u64 {
         self.chunks.iter().map(|chunk| u64::from(chunk.token_count)).sum()

@@ -104,8 +104,6 @@ pub struct Converted {
     pub record: PageRecord,
     /// The addresses that it leads to and lets robots follow.
     pub outlinks: Vec<WebUrl>,
-    /// Whether it says that its canonical address is another.
-    pub is_alias: bool,
     /// What was left out.
     pub ledger: Ledger,
 }
@@ -152,30 +150,24 @@ impl Converter {
     pub fn convert(&self, input: &PageInput, run_id: &str) -> Converted {
         let Some(format) = format(&input.media_type) else {
             let record = input.record(PageOutcome::Excluded(Exclusion::MediaType), run_id);
-            return Converted { record, outlinks: Vec::new(), is_alias: false, ledger: Ledger::default() };
+            return Converted { record, outlinks: Vec::new(), ledger: Ledger::default() };
         };
         let text = self.text(input);
         if is_binary(&text.text) {
             let message = format!("it is declared as {}, but is not text", input.media_type);
             let error = PageError::new(ErrorCode::ExtractBinary, message);
-            return self.failed(input, error, run_id);
+            return failed(input, error, run_id);
         }
         let ledger = if self.keeps_texts { Ledger::keeping_texts() } else { Ledger::default() };
         let source = Source { text: &text.text, url: input.base.as_ref(), format };
-        let mut document = match extract(source, &self.extract, ledger) {
-            Ok(document) => document,
-            Err(error) => {
-                let error = PageError::new(ErrorCode::InternalPanic, error.to_string());
-                return self.failed(input, error, run_id);
-            }
-        };
-        clean(&mut document, self.clean);
-        self.finish(input, document, &text, run_id)
-    }
-
-    fn failed(&self, input: &PageInput, error: PageError, run_id: &str) -> Converted {
-        let record = input.record(PageOutcome::Failed(error), run_id);
-        Converted { record, outlinks: Vec::new(), is_alias: false, ledger: Ledger::default() }
+        let extracted = extract(source, &self.extract, ledger);
+        extracted.map_or_else(
+            |error| failed(input, PageError::new(ErrorCode::InternalPanic, error.to_string()), run_id),
+            |mut document| {
+                clean(&mut document, self.clean);
+                self.finish(input, document, &text, run_id)
+            },
+        )
     }
 
     fn text(&self, input: &PageInput) -> BodyText {
@@ -207,7 +199,6 @@ impl Converter {
         record.removed = document.ledger.removals();
         record.counts = counts(&document);
         record.body_hash = Some(ContentHash::of(&input.body));
-        let is_alias = document.metadata.canonical_url.as_ref().is_some_and(|url| *url != input.url);
         if is_collected {
             record.content_hash = Some(ContentHash::of(document.markdown.as_str().as_bytes()));
             record.chunks = chunk(
@@ -226,7 +217,7 @@ impl Converter {
         }
         record.metadata = document.metadata;
         let outlinks = if asked.nofollow { Vec::new() } else { document.outlinks };
-        Converted { record, outlinks, is_alias, ledger: document.ledger }
+        Converted { record, outlinks, ledger: document.ledger }
     }
 
     fn directives(&self, input: &PageInput, document: &Document) -> RobotsDirectives {
@@ -238,6 +229,11 @@ impl Converter {
         let from_headers = input.robots_tags.iter().map(|value| reader.header(value));
         from_page.chain(from_headers).fold(RobotsDirectives::default(), RobotsDirectives::strictest)
     }
+}
+
+fn failed(input: &PageInput, error: PageError, run_id: &str) -> Converted {
+    let record = input.record(PageOutcome::Failed(error), run_id);
+    Converted { record, outlinks: Vec::new(), ledger: Ledger::default() }
 }
 
 fn counts(document: &Document) -> ContentCounts {

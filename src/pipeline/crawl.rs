@@ -45,7 +45,8 @@ pub async fn crawl(
     let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
     let pool = Pool::new(&config.run, Converter::new(config))?;
     let store = Arc::new(Store::open(&config.state_path()).await?);
-    let result = run(config, Parts { scope, fetcher, pool, store: Arc::clone(&store) }, progress, stop, clock).await;
+    let parts = Parts { scope, fetcher, pool, store: Arc::clone(&store), progress };
+    let result = run(config, parts, stop, clock).await;
     if let Some(store) = Arc::into_inner(store) {
         store.close().await;
     }
@@ -57,38 +58,29 @@ struct Parts {
     fetcher: Fetcher,
     pool: Pool,
     store: Arc<Store>,
+    progress: Arc<Progress>,
 }
 
-async fn run(
-    config: &Config,
-    parts: Parts,
-    progress: Arc<Progress>,
-    stop: CancellationToken,
-    clock: Clock,
-) -> Result<RunSummary, RunError> {
-    let Parts { scope, fetcher, pool, store } = parts;
+async fn run(config: &Config, parts: Parts, stop: CancellationToken, clock: Clock) -> Result<RunSummary, RunError> {
+    let Parts { scope, fetcher, pool, store, progress } = parts;
     let started_at = clock.now();
     let config_hash = config.content_hash();
     store.recover_leases().await?;
-    let run = store.begin_run(&config_hash.to_string(), started_at).await?;
+    let number = store.begin_run(&config_hash.to_string(), started_at).await?;
     let unsettled = Arc::new(AtomicUsize::new(0));
-    let (ready, ready_queue) = unbounded_channel();
+    let (ready, to_schedule) = unbounded_channel();
     let writer = Writer {
         store: Arc::clone(&store),
         output: config.output.clone(),
-        rules: CommitRules { run, max_depth: config.crawl.max_depth, dedup: config.dedup },
+        rules: CommitRules { run: number, max_depth: config.crawl.max_depth, dedup: config.dedup },
         config_hash,
         progress: Arc::clone(&progress),
         unsettled: Arc::clone(&unsettled),
         ready: Some(ready),
     };
     writer.recover().await?;
-    store.requeue_failed(config.crawl.max_depth).await?;
-    let seeds: Vec<FoundUrl> = scope.seeds().iter().map(FoundUrl::from).collect();
-    store.enqueue(&seeds, 0, config.crawl.max_depth, None).await?;
-    let waiting = store.report(None).await?.waiting;
-    progress.queue(waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum(), 0);
-    let (finished, finished_queue) = unbounded_channel();
+    progress.queue(fill_frontier(config, &scope, &store).await?, 0);
+    let (finished, to_write) = unbounded_channel();
     let shared = Arc::new(Shared {
         config: config.clone(),
         store: Arc::clone(&store),
@@ -97,7 +89,7 @@ async fn run(
         pool,
         clock,
         progress: Arc::clone(&progress),
-        run_id: run_id(run).into(),
+        run_id: run_id(number).into(),
         finished,
         unsettled,
         ending: stop.child_token(),
@@ -106,43 +98,45 @@ async fn run(
         fetched: AtomicUsize::new(0),
         robots: std::sync::Mutex::default(),
     });
-    let writing = tokio::spawn(writer.run(finished_queue));
-    let scheduled = schedule(&shared, ready_queue).await;
+    let writing = tokio::spawn(writer.run(to_write));
+    let scheduled = schedule(&shared, to_schedule).await;
     let is_interrupted = shared.stop.is_cancelled();
     let is_limited = shared.limit_reached.load(Ordering::Acquire);
     // The last sender goes, so that the writer ends when it has committed all.
     drop(shared);
     writing.await.map_err(|_| RunError::Defect)??;
-    let mut summary = RunSummary { run_id: run_id(run), started_at, ..RunSummary::default() };
+    let mut summary = RunSummary { run_id: run_id(number), started_at, ..RunSummary::default() };
     summary.deferred = scheduled?;
-    summary.reason = match (is_limited, is_interrupted) {
+    let reason = match (is_limited, is_interrupted) {
         (true, _) => "limit",
         (_, true) => "interrupted",
         _ => "finished",
-    }
-    .to_owned();
-    conclude(&store, run, &progress, &mut summary, config, clock).await?;
-    Ok(summary)
-}
-
-/// Writes the end of a run.
-async fn conclude(
-    store: &Store,
-    run: i64,
-    progress: &Progress,
-    summary: &mut RunSummary,
-    config: &Config,
-    clock: Clock,
-) -> Result<(), RunError> {
-    for (authority, deferred) in &mut summary.deferred {
-        deferred.pages = store.waiting(authority).await?;
-    }
-    summary.count(&store.report(Some(run)).await?);
+    };
+    reason.clone_into(&mut summary.reason);
     summary.links_refused = progress.refused();
     let view = progress.view();
     summary.requests = view.requests;
     summary.bytes = view.bytes;
     summary.ended_at = clock.now();
+    conclude(&store, number, &mut summary, config).await?;
+    Ok(summary)
+}
+
+/// Puts seeds and pages that failed before into the frontier, and counts what waits there.
+async fn fill_frontier(config: &Config, scope: &Scope, store: &Store) -> Result<u64, RunError> {
+    store.requeue_failed(config.crawl.max_depth).await?;
+    let seeds: Vec<FoundUrl> = scope.seeds().iter().map(FoundUrl::from).collect();
+    store.enqueue(&seeds, 0, config.crawl.max_depth, None).await?;
+    let waiting = store.report(None).await?.waiting;
+    Ok(waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum())
+}
+
+/// Writes the end of a run.
+async fn conclude(store: &Store, run: i64, summary: &mut RunSummary, config: &Config) -> Result<(), RunError> {
+    for (authority, deferred) in &mut summary.deferred {
+        deferred.pages = store.waiting(authority).await?;
+    }
+    summary.count(&store.report(Some(run)).await?);
     let (root, name, written) = (config.output.path.clone(), summary.run_id.clone(), summary.clone());
     blocking(move || write_run(&root, &name, &written)).await?;
     store.end_run(run, &summary.reason, summary.ended_at).await?;

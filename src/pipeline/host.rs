@@ -203,7 +203,7 @@ impl Worker<'_> {
             let found = Found { urls: vec![FoundUrl::from(location)], depth: request.depth, redirects: hops };
             (PageOutcome::redirect(&key), found)
         };
-        self.settle_at(request, Some(status), outcome, found, location.to_string());
+        self.settle(request, Some(status), outcome, found);
     }
 
     async fn status(&self, request: &Request, status: u16, retry_after: Option<Duration>) -> Result<Done, RunError> {
@@ -272,19 +272,16 @@ impl Worker<'_> {
 
     /// Hands an outcome without content to the writer.
     fn settle(&self, request: &Request, status: Option<u16>, outcome: PageOutcome, found: Found) {
-        self.settle_at(request, status, outcome, found, request.url.to_string());
-    }
-
-    fn settle_at(&self, request: &Request, status: Option<u16>, outcome: PageOutcome, found: Found, final_url: String) {
         let shared = self.shared;
         let mut input = PageInput::new(request.key.to_string(), Some(request.url.clone()), "", Vec::new());
         input.status = status;
         input.depth = request.depth;
         input.referrer.clone_from(&request.referrer);
         input.fetched_at = shared.clock.now();
+        let target = outcome.duplicate_of().map(str::to_owned);
         let mut record = input.record(outcome, &shared.run_id);
-        record.final_url = final_url;
-        let page = Committed { id: Some(request.id), record, is_alias: false, found };
+        record.final_url = target.unwrap_or(record.final_url);
+        let page = Committed { id: Some(request.id), record, found };
         shared.unsettled.fetch_add(1, Ordering::AcqRel);
         drop(shared.finished.send(Finished { page, permit: None }));
     }
@@ -390,11 +387,11 @@ impl Shared {
 
     /// A converted page as it is committed.
     fn committed(&self, id: i64, converted: Converted) -> Committed {
-        let Converted { mut record, outlinks, is_alias, .. } = converted;
+        let Converted { mut record, outlinks, .. } = converted;
         let urls = self.in_scope(&outlinks);
         record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
         let found = Found { urls, depth: record.depth + 1, redirects: 0 };
-        Committed { id: Some(id), record, is_alias, found }
+        Committed { id: Some(id), record, found }
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) fn read_pages(
             list(path, &mut files)?;
             for file in &files {
                 let below = if path.is_dir() { file.strip_prefix(path).unwrap_or(file) } else { file };
-                let relative = path.file_name().map(Path::new).unwrap_or(path);
+                let relative = path.file_name().map_or(path.as_path(), Path::new);
                 let name = if path.is_dir() { relative.join(below) } else { relative.to_owned() };
                 if !read_file(file, &name, most_bytes, take) {
                     return Ok(());
@@ -189,12 +189,12 @@ fn read_file(
         kind => {
             let page = read_whole(&mut reader, path, most_bytes).map(|body| {
                 let mut page = html_page(&id(path), name, body);
-                page.page.media_type = match kind {
+                let media_type = match kind {
                     Some(FileKind::Plain) => "text/plain",
                     Some(FileKind::Markdown) => "text/markdown",
                     _ => "text/html",
-                }
-                .to_owned();
+                };
+                media_type.clone_into(&mut page.page.media_type);
                 page
             });
             take(page)

@@ -227,8 +227,7 @@ impl Feed {
         self.unsettled.fetch_add(1, Ordering::AcqRel);
         let finished = self.finished.clone();
         self.pool.convert(page, Arc::clone(&self.run_id), move |converted| {
-            let Converted { record, is_alias, .. } = converted;
-            let page = Committed { id: None, record, is_alias, found: Found::default() };
+            let page = Committed { id: None, record: converted.record, found: Found::default() };
             drop(finished.send(Finished { page, permit: Some(permit) }));
         });
         !self.finished.is_closed()
@@ -247,7 +246,7 @@ impl Feed {
         stamp(&mut input, self.now);
         let error = PageError::new(ErrorCode::InputUnreadable, error.to_string());
         let record = input.record(PageOutcome::Failed(error), &self.run_id);
-        let page = Committed { id: None, record, is_alias: false, found: Found::default() };
+        let page = Committed { id: None, record, found: Found::default() };
         self.unsettled.fetch_add(1, Ordering::AcqRel);
         self.finished.send(Finished { page, permit: None }).is_ok()
     }

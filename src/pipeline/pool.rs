@@ -47,7 +47,6 @@ pub(super) fn convert_caught(converter: &Converter, input: &PageInput, run_id: &
         Converted {
             record: input.record(PageOutcome::Failed(error), run_id),
             outlinks: Vec::new(),
-            is_alias: false,
             ledger: Ledger::default(),
         }
     })

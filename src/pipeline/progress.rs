@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::model::{PageOutcome, PageRecord};
+
 /// Counts that grow while a run goes on.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -46,10 +48,11 @@ impl Progress {
         }
     }
 
-    pub(super) fn page(&self, is_failure: bool, bytes: u64) {
+    pub(super) fn page(&self, page: &PageRecord) {
+        let is_failure = matches!(page.outcome, PageOutcome::Failed(_));
         self.pages.fetch_add(1, Ordering::Relaxed);
         self.failures.fetch_add(u64::from(is_failure), Ordering::Relaxed);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes.fetch_add(page.body_bytes, Ordering::Relaxed);
     }
 
     /// Counts addresses that came to wait, and those that no longer do.

@@ -84,8 +84,7 @@ impl WarcReader {
         }
     }
 
-    fn record(&mut self) -> Result<Option<Option<WarcResponse>>, String> {
-        let Some(header) = self.header()? else { return Ok(None) };
+    fn record(&mut self, header: &RecordHeader) -> Result<Option<WarcResponse>, String> {
         let is_wanted = header.kind == "response" && header.length <= self.most_bytes as u64 + MAX_HEADER_BYTES as u64;
         let mut block = Vec::new();
         let mut content = (&mut self.reader).take(header.length);
@@ -97,7 +96,7 @@ impl WarcReader {
         if read.map_err(|error| error.to_string())? < header.length {
             return Err("it ends early".to_owned());
         }
-        Ok(Some(if is_wanted { response(&header, &block, self.most_bytes) } else { None }))
+        Ok(if is_wanted { response(header, &block, self.most_bytes) } else { None })
     }
 }
 
@@ -108,9 +107,9 @@ impl Iterator for WarcReader {
         if self.is_over {
             return None;
         }
-        let record = self.record().transpose();
-        self.is_over = !matches!(record, Some(Ok(_)));
-        record
+        let record = self.header().transpose()?.and_then(|header| self.record(&header));
+        self.is_over = record.is_err();
+        Some(record)
     }
 }
 

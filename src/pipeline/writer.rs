@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Progress, RunError};
 use crate::fetch::Permit;
-use crate::model::{ContentHash, PageOutcome};
+use crate::model::ContentHash;
 use crate::output::{
     OutputError,
     FileInfo, Manifest, OutputOptions, PartEntry, PartStamp, PartWriter, SCHEMA_VERSION, Superseded, list_files,
@@ -109,8 +109,7 @@ impl Writer {
         let mut pages = Vec::with_capacity(count);
         let mut permits = Vec::with_capacity(count);
         for Finished { page, permit } in group {
-            let is_failure = matches!(page.record.outcome, PageOutcome::Failed(_));
-            self.progress.page(is_failure, page.record.body_bytes);
+            self.progress.page(&page.record);
             pages.push(page);
             permits.push(permit);
         }

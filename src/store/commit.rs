@@ -17,8 +17,6 @@ pub struct Committed {
     pub id: Option<i64>,
     /// What is kept of it. Whether it is a duplicate is decided by the commit.
     pub record: PageRecord,
-    /// Whether it says that its canonical address is another.
-    pub is_alias: bool,
     /// Addresses in scope that it leads to.
     pub found: Found,
 }
@@ -123,18 +121,18 @@ impl Commit<'_> {
     }
 
     async fn page(&mut self, page: Committed) -> Result<(), StoreError> {
-        let Committed { id, mut record, is_alias, found } = page;
+        let Committed { id, mut record, found } = page;
         let known = self.known(&record.url).await?;
         record.version = known.as_ref().map_or(1, |known| known.version.max(1));
         record.first_seen_at =
             known.as_ref().and_then(|known| known.first_seen_at).map_or(record.fetched_at, Timestamp);
         record.changed_at = record.fetched_at;
         if record.outcome == PageOutcome::Collected {
-            self.settle_content(&mut record, known.as_ref(), is_alias).await?;
+            self.settle_content(&mut record, known.as_ref()).await?;
         } else {
             self.settle_redirect(&mut record).await?;
         }
-        let id = self.write_page(id, &record, is_alias).await?;
+        let id = self.write_page(id, &record).await?;
         self.spool(id, &record).await?;
         self.links(id, &record, found).await
     }
@@ -146,12 +144,7 @@ impl Commit<'_> {
     }
 
     /// Decides whether collected content is new, as before, or that of another page.
-    async fn settle_content(
-        &mut self,
-        record: &mut PageRecord,
-        known: Option<&Known>,
-        is_alias: bool,
-    ) -> Result<(), StoreError> {
+    async fn settle_content(&mut self, record: &mut PageRecord, known: Option<&Known>) -> Result<(), StoreError> {
         let content_hash = record.content_hash.map(|hash| hash.to_string());
         if let Some(known) = known.filter(|known| known.is_live) {
             if known.content_hash == content_hash {
@@ -166,7 +159,7 @@ impl Commit<'_> {
             return Ok(());
         }
         let Some((other, by)) = self.equal(record).await? else { return Ok(()) };
-        let own_rank = (is_alias, record.url.len(), record.url.as_str());
+        let own_rank = (record.is_alias(), record.url.len(), record.url.as_str());
         if other.rank() < own_rank {
             record.outcome = PageOutcome::Duplicate { of: other.url, by };
             drop_content(record);
@@ -300,7 +293,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    async fn write_page(&mut self, id: Option<i64>, record: &PageRecord, is_alias: bool) -> Result<i64, StoreError> {
+    async fn write_page(&mut self, id: Option<i64>, record: &PageRecord) -> Result<i64, StoreError> {
         let is_live = matches!(record.outcome, PageOutcome::Collected | PageOutcome::Unchanged);
         let is_failed = matches!(record.outcome, PageOutcome::Failed(_));
         let counts = (record.outcome == PageOutcome::Collected)
@@ -327,7 +320,7 @@ impl Commit<'_> {
         .bind(&record.validators.last_modified)
         .bind(record.body_hash.map(|hash| hash.to_string()))
         .bind(record.content_hash.map(|hash| hash.to_string()))
-        .bind(is_alias)
+        .bind(record.is_alias())
         .bind(is_live)
         .bind(record.document_id.to_string())
         .bind(i64::from(record.version))
