@@ -2,8 +2,8 @@
 //!
 //! In: Markdown, from any source. Out: [`Chunk`]s in reading order.
 //!
-//! [`units`] reads the Markdown's blocks and lists where it may be cut and what a cut there costs;
-//! a block that fits is one unit. [`pack`] chooses the cuts section by section, by dynamic
+//! [`reader`] reads the Markdown's blocks and lists where it may be cut and what a cut there
+//! costs; a block that fits is one unit, a longer one is cut by [`split`]. [`pack`] chooses the cuts section by section, by dynamic
 //! programming over those costs. [`context`] puts around each chunk what a reader needs from
 //! before the cut. Promises, for every input; the tests hold them on random documents:
 //!
@@ -18,7 +18,9 @@
 
 mod context;
 mod pack;
+mod reader;
 mod sentence;
+mod split;
 mod tokens;
 mod units;
 
@@ -81,7 +83,7 @@ pub fn chunk(input: ChunkInput<'_>, options: &ChunkOptions) -> Vec<Chunk> {
         return Vec::new();
     }
     let tokens = TokenMap::new(input.markdown, options.tokenizer);
-    let outline = units::read(input, &tokens, budget(options));
+    let outline = reader::read(input, &tokens, budget(options));
     let groups = pack::pack(&outline, &tokens, options);
     context::assemble(input, &outline, groups, options)
 }

@@ -171,13 +171,11 @@ impl Converter {
     }
 
     fn text(&self, input: &PageInput) -> BodyText {
-        match &self.charset {
-            Some(charset) => decode_as(&input.body, charset),
-            None => {
-                let domain = input.base.as_ref().and_then(|base| base.host().rsplit('.').next());
-                decode_text(&input.body, input.charset.as_deref(), domain)
-            }
+        if let Some(charset) = &self.charset {
+            return decode_as(&input.body, charset);
         }
+        let domain = input.base.as_ref().and_then(|base| base.host().rsplit('.').next());
+        decode_text(&input.body, input.charset.as_deref(), domain)
     }
 
     fn finish(&self, input: &PageInput, document: Document, text: &BodyText, run_id: &str) -> Converted {

@@ -9,8 +9,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::host::{HostEnd, Shared, work};
+use super::host::{HostEnd, work};
 use super::pool::Pool;
+use super::shared::Shared;
 use super::summary::Deferred;
 use super::writer::{Writer, blocking, run_id};
 use super::{Clock, Converter, Progress, RunError, RunSummary};

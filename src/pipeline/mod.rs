@@ -22,6 +22,7 @@ mod inputs;
 mod local;
 mod pool;
 mod progress;
+mod shared;
 mod single;
 mod summary;
 mod verify;

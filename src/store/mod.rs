@@ -14,6 +14,7 @@
 //! It does not decide what is in scope, writes no corpus file, and reads no clock.
 
 mod commit;
+mod dedup;
 mod error;
 mod frontier;
 mod lock;

@@ -1,0 +1,262 @@
+//! Cuts blocks that are too long: paragraphs at sentences, code at lines, tables at rows, each
+//! finer where even those are too long.
+
+use std::ops::Range;
+
+use pulldown_cmark::CodeBlockKind;
+
+use super::reader::{Reader, Split};
+use super::sentence::{grapheme_starts, is_inside, line_starts, sentence_starts, word_starts};
+use super::units::{Carried, cost};
+use crate::model::BlockKind;
+
+impl Reader<'_> {
+    /// Cuts `range` at sentences, and longer ones at lines, words and graphemes.
+    pub(super) fn sentences(
+        &mut self,
+        range: Range<usize>,
+        kind: BlockKind,
+        carried: Option<usize>,
+        protected: &[Range<usize>],
+    ) {
+        let carried_tokens = carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
+        let room = self.room(carried_tokens);
+        let mut pending = vec![(range, Grain::Sentence)];
+        while let Some((piece, grain)) = pending.pop() {
+            if piece.is_empty() {
+                continue;
+            }
+            let starts = grain.starts(self.text(piece.clone()), room);
+            let starts = starts.into_iter().map(|start| piece.start + start);
+            let is_hard = grain == Grain::Grapheme;
+            let starts: Vec<usize> = starts.filter(|at| is_hard || !is_inside(protected, *at)).collect();
+            let mut ends = starts.clone();
+            ends.push(piece.end);
+            let mut inner = Vec::new();
+            let mut start = piece.start;
+            for end in ends {
+                inner.push(start..end);
+                start = end;
+            }
+            for part in inner.into_iter().rev() {
+                let is_long = self.tokens.count(part.clone()) > room;
+                match grain.finer().filter(|_| is_long) {
+                    Some(finer) => pending.push((part, finer)),
+                    None => pending.push((part, Grain::Done(grain.cost()))),
+                }
+            }
+            self.drain_done(&mut pending, kind, carried);
+        }
+    }
+
+    fn drain_done(
+        &mut self,
+        pending: &mut Vec<(Range<usize>, Grain)>,
+        kind: BlockKind,
+        carried: Option<usize>,
+    ) {
+        while let Some((part, Grain::Done(cost))) = pending.last().cloned() {
+            pending.pop();
+            self.push_inner(part.start, cost, kind, carried);
+        }
+    }
+
+    pub(super) fn lines(&mut self, range: Range<usize>, kind: BlockKind, carried: Option<usize>) {
+        let starts: Vec<usize> = line_starts(self.text(range.clone())).map(|at| range.start + at).collect();
+        let mut start = range.start;
+        for end in starts.into_iter().chain([range.end]) {
+            self.line(start..end, cost::LINE, kind, carried);
+            start = end;
+        }
+    }
+
+    /// A line that is a unit, or several where it is too long.
+    fn line(&mut self, range: Range<usize>, cost: u32, kind: BlockKind, carried: Option<usize>) {
+        self.push_inner(range.start, cost, kind, carried);
+        let carried_tokens = carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
+        if self.tokens.count(range.clone()) > self.room(carried_tokens) {
+            self.sentences(range, kind, carried, &[]);
+        }
+    }
+
+    /// Cuts code at its lines; each part opens with the block's fence and closes it.
+    pub(super) fn code(&mut self, kind: &CodeBlockKind<'_>, range: Range<usize>) {
+        let is_fenced = matches!(kind, CodeBlockKind::Fenced(_));
+        self.block(range.clone(), BlockKind::Code);
+        let start = self.line_start(range.start);
+        let text = self.text(start..range.end).to_owned();
+        let carried = if is_fenced { self.carry_fence(&text, range.start - start) } else { None };
+        let mut lines: Vec<Range<usize>> = Vec::new();
+        let mut from = 0;
+        for end in line_starts(&text).chain([text.len()]) {
+            lines.push(from..end);
+            from = end;
+        }
+        let last = lines.len() - 1;
+        let mut was_blank = false;
+        for (n, line) in lines.into_iter().enumerate().skip(1) {
+            let content = text.get(line.clone()).unwrap_or_default();
+            let is_indented = content.starts_with([' ', '\t']);
+            let cost = match n {
+                1 => cost::FENCE,
+                n if n == last && is_fenced => cost::FENCE,
+                _ if was_blank => cost::INNER,
+                _ if is_indented => cost::INDENTED_LINE,
+                _ => cost::CODE_LINE,
+            };
+            was_blank = content.trim().is_empty();
+            self.line(start + line.start..start + line.end, cost, BlockKind::Code, carried);
+        }
+    }
+
+    fn carry_fence(&mut self, text: &str, fence_at: usize) -> Option<usize> {
+        let first = text.lines().next().unwrap_or_default();
+        let lead = blank_lead(first.get(..fence_at).unwrap_or_default());
+        let fence = first.get(fence_at..).unwrap_or_default();
+        let mark = fence.chars().next()?;
+        let closing: String = fence.chars().take_while(|c| *c == mark).collect();
+        let opening = format!("{lead}{fence}\n");
+        let parents = self.parents(self.items.len());
+        let tokens = self.tokens.count_other(&parents) + self.tokens.count_other(&opening) + 2;
+        let closing = format!("{lead}{closing}\n");
+        Some(self.carry(Carried { parents, opening, closing, tokens, is_truncated: false }))
+    }
+
+    pub(super) fn open_table(&mut self, range: Range<usize>) {
+        self.block(range.clone(), BlockKind::Table);
+        let start = self.line_start(range.start);
+        let text = self.text(start..range.end);
+        let mut lines = text.split_inclusive('\n');
+        let (header, delimiter) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let header_end = start + header.len() + delimiter.len();
+        let lead_length = range.start - start;
+        let lead = blank_lead(header.get(..lead_length).unwrap_or_default());
+        let opening = format!("{lead}{}{delimiter}", header.get(lead_length..).unwrap_or_default());
+        let (opening, is_truncated) = self.fit_header(opening);
+        let parents = self.parents(self.items.len());
+        let tokens = self.tokens.count_other(&parents) + self.tokens.count_other(&opening);
+        let carried = Carried { parents, opening, closing: String::new(), is_truncated, tokens };
+        self.split = Some(Split::Table { body: None, carried, header_end });
+    }
+
+    /// A header that takes more than a third of the budget is cut at a cell; its rows then have
+    /// the columns left.
+    fn fit_header(&self, header: String) -> (String, bool) {
+        let most = self.budget / 3;
+        if self.tokens.count_other(&header) <= most {
+            return (header, false);
+        }
+        let mut lines = header.lines();
+        let (names, delimiter) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let ends: Vec<usize> = cell_ends(names);
+        let marks: Vec<usize> = cell_ends(delimiter);
+        let pairs = ends.iter().zip(&marks);
+        let cut = pairs.rev().map(|(name, mark)| {
+            format!("{}\n{}\n", names.get(..*name).unwrap_or_default(), delimiter.get(..*mark).unwrap_or_default())
+        });
+        let fitting = cut.into_iter().find(|header| self.tokens.count_other(header) <= most);
+        (fitting.unwrap_or_default(), true)
+    }
+
+    pub(super) fn table_row(&mut self, range: Range<usize>) {
+        let Some(Split::Table { body, carried, header_end }) = &mut self.split else { return };
+        let header_end = *header_end;
+        let carried = if let Some(body) = body {
+            *body
+        } else {
+            let number = self.outline.carried.len();
+            *body = Some(number);
+            self.outline.carried.push(std::mem::take(carried));
+            number
+        };
+        let start = self.line_start(range.start);
+        // The first row stays with the header that it stands under.
+        let cost = if start <= header_end { cost::FENCE } else { cost::ITEM };
+        self.row(start..range.end, cost, carried);
+        self.skip = 1;
+    }
+
+    /// A row, cut at its cells where it is too long.
+    fn row(&mut self, range: Range<usize>, cost: u32, carried: usize) {
+        self.push_inner(range.start, cost, BlockKind::Table, Some(carried));
+        let tokens = self.outline.carried.get(carried).map_or(0, |carried| carried.tokens);
+        if self.tokens.count(range.clone()) <= self.room(tokens) {
+            return;
+        }
+        let ends = cell_ends(self.text(range.clone()));
+        let mut start = range.start;
+        for end in ends.into_iter().map(|end| range.start + end) {
+            self.push_inner(start, cost::SENTENCE, BlockKind::Table, Some(carried));
+            if self.tokens.count(start..end) > self.room(tokens) {
+                self.sentences(start..end, BlockKind::Table, Some(carried), &[]);
+            }
+            start = end;
+        }
+    }
+}
+
+/// How finely a stretch is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grain {
+    Sentence,
+    Line,
+    Word,
+    Grapheme,
+    Done(u32),
+}
+
+impl Grain {
+    fn starts(self, text: &str, room: usize) -> Vec<usize> {
+        match self {
+            Self::Sentence => sentence_starts(text),
+            Self::Line => line_starts(text).collect(),
+            Self::Word => word_starts(text),
+            Self::Grapheme => grapheme_starts(text, room / 2),
+            Self::Done(_) => Vec::new(),
+        }
+    }
+
+    fn finer(self) -> Option<Self> {
+        match self {
+            Self::Sentence => Some(Self::Line),
+            Self::Line => Some(Self::Word),
+            Self::Word => Some(Self::Grapheme),
+            Self::Grapheme | Self::Done(_) => None,
+        }
+    }
+
+    fn cost(self) -> u32 {
+        match self {
+            Self::Sentence => cost::SENTENCE,
+            Self::Line => cost::LINE,
+            Self::Word => cost::WORD,
+            Self::Grapheme => cost::GRAPHEME,
+            Self::Done(cost) => cost,
+        }
+    }
+}
+
+/// What stands before a block on its first line, for another line: list marks become blanks,
+/// quotation marks stay.
+fn blank_lead(lead: &str) -> String {
+    lead.chars().map(|c| if c == '>' { '>' } else { ' ' }).collect()
+}
+
+/// Ends of a row's cells, each behind its `|`, the outer left one aside.
+fn cell_ends(row: &str) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut is_escaped = false;
+    for (at, c) in row.char_indices() {
+        if c == '|' && !is_escaped && at > 0 {
+            ends.push(at + 1);
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    if ends.last() != Some(&row.len()) {
+        match ends.last_mut().filter(|end| row.get(**end..).is_some_and(|rest| rest.trim().is_empty())) {
+            Some(end) => *end = row.len(),
+            None => ends.push(row.len()),
+        }
+    }
+    ends
+}
