@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 /// structure, in Parquet files.
 #[derive(Debug, Parser)]
 #[command(name = "corpus", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
     /// What to do.
     #[command(subcommand)]

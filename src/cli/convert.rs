@@ -21,6 +21,7 @@ pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
         Some("-") => Input::Stdin,
         _ => Input::Path(path.clone()),
     });
+    check_inputs(&args.inputs)?;
     let job = LocalJob { inputs: inputs.collect(), charset: args.charset.clone(), config, clock: Clock::System };
     match (args.format, &args.out) {
         (ConvertFormat::Jsonl, out) => jsonl(&job, out.as_deref(), say),
@@ -28,6 +29,16 @@ pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
         (ConvertFormat::Markdown, Some(out)) => markdown(&job, out, say),
         (ConvertFormat::Parquet, Some(out)) => parquet(job, out, say),
     }
+}
+
+/// Inputs that do not exist are said before anything is made.
+fn check_inputs(inputs: &[PathBuf]) -> Result<(), Failure> {
+    for path in inputs.iter().filter(|path| path.as_os_str() != "-") {
+        path.metadata().map_err(|error| {
+            Failure::usage(format!("cannot read `{}`: {error}", path.display()), "check the path")
+        })?;
+    }
+    Ok(())
 }
 
 fn parquet(mut job: LocalJob, out: &Path, say: Say) -> Result<u8, Failure> {

@@ -151,11 +151,14 @@ fn warn(summary: &RunSummary, say: Say) {
     if !failures.is_empty() {
         let failed = count(summary.outcome("failed"), "page", "pages");
         say.warning(&format!("{failed} failed: {}", failures.join(", ")));
-        say.hint("the column `reason` of `pages` says which; the next run tries them again");
+        say.hint("the column `reason` of `pages` says which; the same command tries them again");
     }
     for (host, deferred) in &summary.deferred {
         let pages = count(deferred.pages, "page waits", "pages wait");
         say.warning(&format!("{host}: {}; {pages} for the next run", deferred.why));
+    }
+    if !summary.deferred.is_empty() {
+        say.hint("nothing is lost: the same command tries again");
     }
     if summary.reason == "limit" {
         say.hint("the run reached its limit; the same command goes on where it was");

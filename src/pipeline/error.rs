@@ -48,6 +48,14 @@ impl RunError {
         }
     }
 
+    fn is_out_of_space(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_out_of_space(),
+            Self::Output(error) => error.is_out_of_space(),
+            _ => false,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
@@ -59,10 +67,12 @@ impl RunError {
                 "restore the file from a backup, or move it away to begin anew; the corpus itself is untouched".to_owned()
             }
             Self::UnknownFile(_) => "move the file away; nothing was deleted".to_owned(),
-            _ if self.exit_code() == 4 => {
+            _ if self.is_out_of_space() => {
                 "free some space, then run the same command: it goes on where it was, and nothing is lost".to_owned()
             }
-            Self::Output(_) => "check the folder's owner and rights, then run the same command: nothing is lost".to_owned(),
+            Self::Output(_) | Self::Store(_) => {
+                "check that the path can be written to, then run the same command: nothing is lost".to_owned()
+            }
             _ => return None,
         })
     }

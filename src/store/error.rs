@@ -65,12 +65,20 @@ impl StoreError {
     /// Whether the cause is the storage below: no space left, or an I/O error.
     pub fn is_storage(&self) -> bool {
         match self {
-            Self::Io { source, .. } => matches!(
-                source.kind(),
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::Other
-            ),
-            // SQLite's primary result codes: 10 IOERR, 13 FULL.
-            Self::Database { source, .. } => sqlite_code(source).is_some_and(|code| matches!(code & 0xff, 10 | 13)),
+            Self::Io { .. } => true,
+            // SQLite's primary result codes: 10 IOERR, 13 FULL, 14 CANTOPEN.
+            Self::Database { source, .. } => sqlite_code(source).is_some_and(|code| matches!(code & 0xff, 10 | 13 | 14)),
+            _ => false,
+        }
+    }
+
+    /// Whether there is no space left.
+    pub fn is_out_of_space(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            Self::Database { source, .. } => sqlite_code(source).is_some_and(|code| code & 0xff == 13),
             _ => false,
         }
     }

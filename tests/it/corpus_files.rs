@@ -1,0 +1,52 @@
+//! Reads a corpus as its users do: Parquet files by name.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+
+use arrow::array::{Array as _, AsArray as _, RecordBatch};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// A row as strings, in the order of the columns asked for; nulls are empty.
+pub(crate) type Row = Vec<String>;
+
+/// The rows of every part of `kind` (`pages` or `chunks`), in order.
+pub(crate) fn rows(corpus: &Path, kind: &str, columns: &[&str]) -> Vec<Row> {
+    let mut files: Vec<_> = std::fs::read_dir(corpus.join(kind)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut rows = Vec::new();
+    for file in files {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap().build().unwrap();
+        for batch in reader {
+            read(&batch.unwrap(), columns, &mut rows);
+        }
+    }
+    rows
+}
+
+fn read(batch: &RecordBatch, columns: &[&str], rows: &mut Vec<Row>) {
+    for index in 0..batch.num_rows() {
+        rows.push(columns.iter().map(|name| cell(batch, name, index)).collect());
+    }
+}
+
+fn cell(batch: &RecordBatch, name: &str, index: usize) -> String {
+    let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column `{name}`"));
+    if column.is_null(index) {
+        return String::new();
+    }
+    match column.as_string_opt::<i32>() {
+        Some(strings) => strings.value(index).to_owned(),
+        None => column.as_primitive::<arrow::datatypes::Int32Type>().value(index).to_string(),
+    }
+}
+
+/// What a corpus holds, whatever the order of its pages: for each chunk its page, place and text.
+/// A chunk that stands twice fails the test.
+pub(crate) fn content(corpus: &Path) -> BTreeSet<Row> {
+    let rows = rows(corpus, "chunks", &["url", "chunk_index", "text", "chunk_id"]);
+    let count = rows.len();
+    let content: BTreeSet<Row> = rows.into_iter().collect();
+    assert_eq!(content.len(), count, "a chunk stands twice");
+    content
+}

@@ -1,0 +1,173 @@
+//! Whole runs against sites on loopback.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::corpus_files::{content, rows};
+use crate::site::{Job, Page, Site, said};
+
+/// Outcome and reason of every page, by path.
+fn outcomes(job: &Job, site: &Site) -> BTreeMap<String, String> {
+    let origin = format!("http://{}", site.address);
+    rows(&job.corpus(), "pages", &["url", "outcome", "reason", "duplicate_of"])
+        .into_iter()
+        .map(|row| {
+            let path = row[0].replace(&origin, "");
+            let words: Vec<String> = row[1..].iter().filter(|word| !word.is_empty()).cloned().collect();
+            (path, words.join(" ").replace(&origin, ""))
+        })
+        .collect()
+}
+
+fn text(words: &str) -> String {
+    format!("<main><h1>{words}</h1><p>What there is to say about {words} is said here.</p></main>")
+}
+
+#[test]
+fn every_page_has_one_outcome_and_its_reason() {
+    let site = Site::start(|path| match path {
+        "/robots.txt" => Page::new(200, "text/plain", "User-agent: *\nDisallow: /private\nSitemap: /sitemap.xml\n"),
+        "/sitemap.xml" => Page::new(200, "application/xml", "<urlset><url><loc>/only-here</loc></url></urlset>"),
+        "/" => Page::html(
+            "<main><h1>Start</h1><p>A page with links.</p><p><a href=/a>a</a> <a href=/same?utm_source=x>b</a> \
+             <a href=/copy>c</a> <a href=/old>d</a> <a href=/gone>e</a> <a href=/private/x>f</a> <a href=/hush>g</a> \
+             <a href=/broken>h</a> <a href=/data.json>i</a> <a href=/binary>j</a> <a href=/empty>k</a> \
+             <a href=/loop1>l</a> <a href=/refused>m</a> <a href=http://example.org/>n</a> \
+             <a rel=nofollow href=/unloved>o</a></p></main>",
+        ),
+        "/a" | "/only-here" => Page::html(text(path)),
+        "/same?utm_source=x" | "/copy" => Page::html(text("twins")),
+        "/old" => Page::status(301).with("location", "/a"),
+        "/gone" => Page::status(410),
+        "/hush" => Page::html(format!("<meta name=robots content=noindex>{}", text("hush"))),
+        "/broken" => Page::status(503),
+        "/data.json" => Page::new(200, "application/json", "{}"),
+        "/binary" => Page::new(200, "text/html", (0..=255).cycle().take(4_000).collect::<Vec<u8>>()),
+        "/empty" => Page::html("<main></main>"),
+        "/loop1" => Page::status(302).with("location", "/loop2"),
+        "/loop2" => Page::status(302).with("location", "/loop1"),
+        "/refused" => Page::status(403),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "[run]\nmax_failure_ratio = 1.0\n");
+    job.crawl();
+    job.verify();
+    let mut shown = String::new();
+    for (path, outcome) in outcomes(&job, &site) {
+        shown += format!("{path:<14} {outcome}\n").as_str();
+    }
+    insta::assert_snapshot!(shown, @r"
+    /              collected
+    /a             collected
+    /binary        failed extract.binary
+    /broken        failed fetch.server_error
+    /copy          collected
+    /data.json     excluded type.unsupported
+    /empty         excluded content.empty
+    /gone          gone gone.410
+    /hush          excluded robots.noindex
+    /loop1         duplicate duplicate.redirect /loop2
+    /loop2         failed fetch.bad_redirect
+    /old           duplicate duplicate.redirect /a
+    /only-here     collected
+    /private/x     excluded robots.disallowed
+    /refused       failed fetch.refused
+    /same          duplicate duplicate.body /copy
+    ");
+    assert!(!site.log().iter().any(|path| path.starts_with("/private") || path == "/unloved"));
+    assert_eq!(site.log()[0], "/robots.txt");
+}
+
+#[test]
+fn a_second_run_resumes_and_repeats_nothing() {
+    let site = Site::start(|path| match path.trim_start_matches('/').parse::<u32>() {
+        _ if path == "/" => Page::html("<p>Begin <a href=/1>here</a>.</p>"),
+        Ok(n) if n < 20 => Page::html(format!("<p>Page {n} leads <a href=/{}>on</a>.</p>", n + 1)),
+        _ => Page::status(404),
+    });
+    let limited = Job::new(&site.url("/"), "");
+    let config = std::fs::read_to_string(limited.config()).unwrap();
+    std::fs::write(limited.config(), config.replace("[crawl]\n", "[crawl]\nmax_pages = 7\n")).unwrap();
+    let said = limited.crawl();
+    assert!(said.contains("collected 7 pages"), "{said}");
+    std::fs::write(limited.config(), config).unwrap();
+    let said = limited.crawl();
+    assert!(said.contains("collected 13 pages"), "{said}");
+    limited.verify();
+    let mut pages: Vec<String> = site.log().into_iter().filter(|path| path != "/robots.txt").collect();
+    let asked = pages.len();
+    pages.sort();
+    pages.dedup();
+    assert_eq!(pages.len(), asked, "a page was asked for twice");
+    let said = limited.crawl();
+    assert!(said.contains("nothing to do"), "{said}");
+}
+
+#[test]
+fn a_host_that_asks_for_rest_gets_it_and_its_pages_are_collected() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let site = Site::start(|path| match path {
+        "/robots.txt" => Page::status(404),
+        "/" if ASKED.fetch_add(1, Ordering::SeqCst) == 0 => Page::status(429).with("retry-after", "0"),
+        "/" => Page::html(text("rest")),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    assert!(job.crawl().contains("collected 1 page"));
+}
+
+#[test]
+fn an_unreachable_robots_file_means_that_nothing_is_fetched() {
+    let site = Site::start(|path| if path == "/robots.txt" { Page::status(503) } else { Page::html(text("x")) });
+    let job = Job::new(&site.url("/"), "");
+    let output = job.run("crawl");
+    assert_eq!(output.status.code(), Some(3));
+    let said = said(&output, job.folder.path());
+    assert!(said.contains("robots.txt could not be read: the server answered 503; 1 page waits for the next run"), "{said}");
+    assert!(site.log().iter().all(|path| path == "/robots.txt"));
+}
+
+#[test]
+fn duplicates_do_not_depend_on_the_order_of_arrival() {
+    let pages = |first: &'static str, second: &'static str| {
+        Site::start(move |path| match path {
+            "/" => Page::html(format!("<p>Start: <a href={first}>1</a> <a href={second}>2</a></p>")),
+            "/short" | "/a-much-longer-address" => Page::html(text("the same thing")),
+            _ => Page::status(404),
+        })
+    };
+    for site in [pages("/short", "/a-much-longer-address"), pages("/a-much-longer-address", "/short")] {
+        let job = Job::new(&site.url("/"), "");
+        job.crawl();
+        job.verify();
+        let outcomes = outcomes(&job, &site);
+        assert_eq!(outcomes["/short"], "collected");
+        assert_eq!(outcomes["/a-much-longer-address"], "duplicate duplicate.body /short");
+        assert_eq!(content(&job.corpus()).len(), 2);
+    }
+}
+
+#[test]
+fn the_site_that_ships_is_crawled_as_documented() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo-site");
+    let job = Job::new("http://127.0.0.1:1/", "");
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let config = std::fs::read_to_string(job.config()).unwrap().replace("127.0.0.1:1/", &format!("127.0.0.1:{port}/"));
+    let demo = format!("{config}\n[demo]\nfolder = \"{}\"\naddress = \"127.0.0.1:{port}\"\n", folder.display());
+    std::fs::write(job.config(), demo).unwrap();
+    job.crawl();
+    job.verify();
+    let origin = format!("http://127.0.0.1:{port}");
+    let mut shown = String::new();
+    let mut pages = rows(&job.corpus(), "pages", &["url", "outcome", "reason", "charset", "lang", "title"]);
+    pages.sort();
+    for row in pages {
+        shown += row.join(" | ").replace(&origin, "").as_str();
+        shown += "\n";
+    }
+    insta::assert_snapshot!("demo_pages", shown);
+    let menu = rows(&job.corpus(), "pages", &["url", "markdown"]);
+    let menu = menu.into_iter().find(|row| row[0].ends_with("/menu.html")).unwrap();
+    insta::assert_snapshot!("demo_menu", menu[1].replace(&origin, ""));
+}
