@@ -13,20 +13,26 @@
 //!
 //! What it does not do: it fetches nothing, runs no script, and reads no style sheet.
 
+mod blocks;
 mod code;
 mod content;
+mod delimiter;
 mod escape;
 mod fence;
 mod hidden;
+mod inlines;
 mod links;
+mod math;
 mod media;
 mod metadata;
+mod noscript;
 mod parse;
 mod piece;
 mod plain;
 mod render;
 mod run;
 mod select;
+mod syntax;
 mod table;
 mod tree;
 mod walk;
@@ -277,7 +283,8 @@ impl Addresses {
         let address = trim(address);
         match (&self.base, url::Url::parse(address)) {
             (_, Ok(absolute)) => {
-                let is_safe = matches!(absolute.scheme(), "http" | "https" | "mailto" | "ftp" | "tel");
+                let is_safe =
+                    matches!(absolute.scheme(), "http" | "https" | "mailto" | "ftp" | "tel");
                 is_safe.then(|| address.to_owned())
             }
             (Some(base), Err(_)) => base.as_url().join(address).ok().map(String::from),

@@ -39,8 +39,30 @@ const PIECE_BYTES: usize = 4_096;
 /// builder opens each of them again in every following block.
 const MAX_FORMATTING: u32 = 64;
 
-/// Parses `html` and says which limits cut it.
+/// Most frames in frames that are read.
+const MAX_FRAME_LEVELS: usize = 3;
+
+/// Parses `html`, with the documents that its frames state (`srcdoc`) where they stand, and says
+/// which limits cut it.
 pub(super) fn parse(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
+    let (mut tree, mut flags) = parse_document(html, limits);
+    let mut from = 0;
+    for _ in 0..MAX_FRAME_LEVELS {
+        let frames = tree.frames_from(from);
+        from = tree.len();
+        for (frame, document) in frames {
+            let left = limits.max_nodes.saturating_sub(tree.len());
+            let (inner, cut) = parse_document(&document, ParseLimits { max_nodes: left, ..limits });
+            tree.graft(frame, inner);
+            flags.extend(cut);
+        }
+    }
+    flags.sort_unstable();
+    flags.dedup();
+    (tree, flags)
+}
+
+fn parse_document(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
     let sink = Sink { tree: RefCell::new(Tree::new()), last_depth: Cell::new(0) };
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let guard = Guard {
@@ -163,9 +185,28 @@ impl TokenSink for Guard {
 fn is_leaf(name: &str) -> bool {
     matches!(
         name,
-        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta"
-            | "source" | "track" | "wbr" | "script" | "style" | "textarea" | "title" | "xmp"
-            | "iframe" | "noembed" | "noframes" | "plaintext"
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "source"
+            | "track"
+            | "wbr"
+            | "script"
+            | "style"
+            | "textarea"
+            | "title"
+            | "xmp"
+            | "iframe"
+            | "noembed"
+            | "noframes"
+            | "plaintext"
     )
 }
 
@@ -174,8 +215,19 @@ fn is_leaf(name: &str) -> bool {
 fn is_formatting(name: &str) -> bool {
     matches!(
         name,
-        "a" | "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike"
-            | "strong" | "tt" | "u"
+        "a" | "b"
+            | "big"
+            | "code"
+            | "em"
+            | "font"
+            | "i"
+            | "nobr"
+            | "s"
+            | "small"
+            | "strike"
+            | "strong"
+            | "tt"
+            | "u"
     )
 }
 

@@ -36,6 +36,9 @@ pub(super) enum Piece {
     Rule,
 }
 
+/// Highest number of a list item (CommonMark 0.31 §5.2: nine digits).
+pub(super) const MAX_NUMBER: u32 = 999_999_999;
+
 /// What may hold blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Container {
@@ -75,6 +78,8 @@ pub(super) enum Inline {
         alt: String,
         /// Its address.
         address: String,
+        /// Its title, empty where it has none.
+        title: String,
     },
     /// A hard line break.
     Break,

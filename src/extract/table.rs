@@ -86,6 +86,7 @@ pub(super) struct Cell {
     columns: usize,
     rows: usize,
     is_header: bool,
+    is_bold: bool,
     alignment: Alignment,
 }
 
@@ -98,9 +99,9 @@ impl Cell {
         };
         let is_header = tree.tag(id) == "th"
             || tree.attribute(id, "role") == Some("columnheader")
-            || tree.attribute(id, "scope") == Some("col")
-            || is_bold(&text);
+            || tree.attribute(id, "scope") == Some("col");
         Self {
+            is_bold: is_bold(&text),
             text,
             columns: span("colspan"),
             rows: span("rowspan"),
@@ -163,9 +164,7 @@ impl TableBuilder {
     pub(super) fn build(mut self) -> (Vec<Inline>, Table, Vec<Self>) {
         self.rows.retain(|(_, row)| !row.is_empty());
         self.rows.sort_by_key(|(section, _)| *section);
-        let has_header = self.rows.first().is_some_and(|(section, row)| {
-            *section == Section::Head || row.iter().all(|cell| cell.is_header)
-        });
+        let has_header = has_header(&self.rows);
         let mut table = Table::default();
         let mut pending = Vec::new();
         for (_, row) in self.rows {
@@ -184,6 +183,15 @@ impl TableBuilder {
         }
         (self.caption, table, self.inner)
     }
+}
+
+/// Whether the first row heads the others: by its section, by its cells, or because it alone is
+/// strong throughout.
+fn has_header(rows: &[(Section, Vec<Cell>)]) -> bool {
+    let Some(((section, first), below)) = rows.split_first() else { return false };
+    let is_strong = |row: &[Cell]| row.iter().all(|cell| cell.is_bold || cell.is_header);
+    let stands_out = is_strong(first) && below.first().is_some_and(|(_, row)| !is_strong(row));
+    *section == Section::Head || first.iter().all(|cell| cell.is_header) || stands_out
 }
 
 /// Drops the marks around header cells: a header is strong by itself.

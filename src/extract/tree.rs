@@ -293,6 +293,37 @@ impl Tree {
         });
     }
 
+    /// The frames among the nodes created from number `from` on, with the documents they state.
+    pub(super) fn frames_from(&self, from: usize) -> Vec<(NodeId, String)> {
+        let created = self.nodes.iter().enumerate().skip(from);
+        created
+            .filter_map(|(number, node)| match &node.data {
+                NodeData::Element(element) if element.tag() == "iframe" => {
+                    let document = element.attribute("srcdoc")?.to_owned();
+                    Some((NodeId(u32::try_from(number).ok()?), document))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Makes the document `other` the last child of `parent`.
+    pub(super) fn graft(&mut self, parent: NodeId, other: Self) {
+        let offset = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let depth = self.depth(parent) + 1;
+        let shift = |id: Option<NodeId>| id.map(|id| NodeId(id.0.saturating_add(offset)));
+        self.nodes.extend(other.nodes.into_iter().map(|node| Node {
+            parent: shift(node.parent),
+            previous: shift(node.previous),
+            next: shift(node.next),
+            first: shift(node.first),
+            last: shift(node.last),
+            depth: node.depth.saturating_add(depth),
+            data: node.data,
+        }));
+        self.append(parent, NodeId(offset));
+    }
+
     /// Moves every child of `from` behind the children of `to`.
     pub(super) fn reparent_children(&mut self, from: NodeId, to: NodeId) {
         while let Some(child) = self.first_child(from) {

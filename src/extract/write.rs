@@ -25,7 +25,8 @@ fn loose_lists(pieces: &[Piece]) -> Vec<bool> {
     let mut loose = vec![false; pieces.len()];
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
-        let counts = !matches!(piece, Piece::Close | Piece::Open(Container::List(_) | Container::Item(_)));
+        let counts =
+            !matches!(piece, Piece::Close | Piece::Open(Container::List(_) | Container::Item(_)));
         if let Some((_, blocks)) = open.last_mut().filter(|_| counts) {
             *blocks += 1;
         }
@@ -74,9 +75,17 @@ enum Marker {
 }
 
 enum Level {
-    List { marker: Marker, next: u32, is_loose: bool, is_begun: bool },
+    List {
+        marker: Marker,
+        next: u32,
+        is_loose: bool,
+        is_begun: bool,
+    },
     /// Prefix of the first line, until it is written, and of the lines after.
-    Block { first: Option<String>, rest: String },
+    Block {
+        first: Option<String>,
+        rest: String,
+    },
 }
 
 impl Writer {
@@ -126,7 +135,12 @@ impl Writer {
         if self.gap == Gap::Blank && self.is_in_tight_list() && can_continue {
             self.gap = Gap::Line;
         }
-        self.levels.push(Level::List { marker, next: start.unwrap_or(1), is_loose, is_begun: false });
+        self.levels.push(Level::List {
+            marker,
+            next: start.unwrap_or(1),
+            is_loose,
+            is_begun: false,
+        });
     }
 
     fn is_in_tight_list(&self) -> bool {
@@ -166,6 +180,15 @@ impl Writer {
     }
 
     fn close(&mut self) {
+        if let [
+            ..,
+            Level::List { marker: Marker::Ordinal(_), .. },
+            Level::Block { first: Some(_), .. },
+        ] = self.levels.as_slice()
+        {
+            // An empty item counts.
+            self.block("");
+        }
         match self.levels.pop() {
             Some(Level::List { marker, .. }) => self.last_list = Some(marker),
             Some(Level::Block { .. }) => self.last_list = None,
