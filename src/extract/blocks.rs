@@ -145,7 +145,7 @@ impl Walker<'_> {
             let (caption, table, inner) = table.build();
             self.paragraph(caption);
             if !table.rows.is_empty() || table.header.iter().any(|cell| !cell.is_empty()) {
-                self.pieces.push(Piece::Table(table));
+                self.pieces.push(Piece::Table(Box::new(table)));
             }
             waiting.extend(inner.into_iter().rev());
         }

@@ -177,30 +177,15 @@ impl BlockText {
     }
 
     fn mark_inline(&self, place: Place, dropped: &[Range<usize>], needs: &mut Vec<usize>) {
-        let specials = self.specials();
+        let specials = self.specials(place, needs);
         self.mark_brackets(&specials, needs);
         self.mark_runs(&specials, dropped, needs);
-        let last_close = self.text.rfind('>').unwrap_or(0);
-        for special in &specials {
-            let at = special.at;
-            let next = self.text.as_bytes().get(at + 1);
-            let is_needed = match special.byte {
-                b'|' => place == Place::Cell,
-                _ if !special.is_literal => false,
-                b'\\' => next.is_some_and(|byte| *byte == b'\n' || byte.is_ascii_punctuation()),
-                b'!' => next == Some(&b'[') && !self.is_literal(at + 1),
-                b'<' => at < last_close && is_tag(self.rest(at)),
-                b'&' => is_entity(self.rest(at)),
-                _ => false,
-            };
-            if is_needed {
-                needs.push(at);
-            }
-        }
     }
 
-    /// Every byte that could be markup, in order.
-    fn specials(&self) -> Vec<Special> {
+    /// Every bracket and delimiter, in order. What can be said of other bytes by what follows
+    /// them goes to `needs`.
+    fn specials(&self, place: Place, needs: &mut Vec<usize>) -> Vec<Special> {
+        let last_close = self.text.rfind('>').unwrap_or(0);
         let mut markup = self.markup.iter().peekable();
         let mut specials = Vec::new();
         for (at, byte) in self.text.bytes().enumerate().filter(|(_, byte)| is_candidate(*byte)) {
@@ -208,7 +193,20 @@ impl BlockText {
                 markup.next();
             }
             let is_literal = markup.peek().is_none_or(|span| span.start > at);
-            specials.push(Special { at, byte, is_literal });
+            let next = self.text.as_bytes().get(at + 1);
+            let is_needed = match byte {
+                b'|' => place == Place::Cell,
+                b'`' | b'*' | b'_' | b'~' | b'[' | b']' => {
+                    specials.push(Special { at, byte, is_literal });
+                    false
+                }
+                _ if !is_literal => false,
+                b'\\' => next.is_some_and(|byte| *byte == b'\n' || byte.is_ascii_punctuation()),
+                b'!' => next == Some(&b'[') && !self.is_literal(at + 1),
+                b'<' => at < last_close && is_tag(self.rest(at)),
+                _ => is_entity(self.rest(at)),
+            };
+            needs.extend(is_needed.then_some(at));
         }
         specials
     }

@@ -3,7 +3,7 @@
 use super::ImageMode;
 use super::math;
 use super::media;
-use super::piece::{Inline, Mark, Piece};
+use super::piece::{Image, Inline, Link, Mark, Piece};
 use super::tree::NodeId;
 use super::walk::{ContextKind, Descend, Ending, Walker};
 
@@ -32,7 +32,7 @@ impl Walker<'_> {
         let address = media::image_address(page.tree, node).and_then(|a| page.addresses.write(&a));
         match (page.images, address) {
             (ImageMode::Url, Some(address)) => {
-                self.run().content(Inline::Image { alt, address, title });
+                self.run().content(Inline::Image(Box::new(Image { alt, address, title })));
             }
             (ImageMode::Url, None) if media::has_noscript_twin(page.tree, node) => {
                 self.ledger.remove("extract.image_placeholder", &alt);
@@ -61,12 +61,12 @@ impl Walker<'_> {
     /// change a number.
     pub(super) fn enter_mark(&mut self, node: NodeId, mark: Mark) {
         match (self.run().is_code(), &mark) {
-            (_, Mark::Link { .. }) if media::holds_heading(self.page.tree, node) => {
+            (_, Mark::Link(_)) if media::holds_heading(self.page.tree, node) => {
                 self.heading_link = Some(mark);
                 self.push_frame(node, Ending::HeadingLink);
             }
             (true, Mark::Superscript) => self.run().text("^"),
-            (true, Mark::Link { .. }) | (false, _) => {
+            (true, Mark::Link(_)) | (false, _) => {
                 if self.run().open(mark) {
                     self.push_frame(node, Ending::Mark);
                 }
@@ -138,7 +138,8 @@ impl Walker<'_> {
             "a" => {
                 let href = page.tree.attribute(node, "href")?;
                 let title = page.tree.attribute(node, "title").unwrap_or_default();
-                Mark::Link { address: page.addresses.link(href)?, title: media::collapse(title) }
+                let address = page.addresses.link(href)?;
+                Mark::Link(Box::new(Link { address, title: media::collapse(title) }))
             }
             _ => return None,
         })

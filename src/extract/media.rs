@@ -25,8 +25,10 @@ const PERMALINK: &[&str] = &[
 ];
 
 /// What such links show.
-const PERMALINK_TEXT: &[&str] =
-    &["¶", "#", "§", "🔗", "link", "permalink", "", "⚓", "[¶]", "[edit]", "[link]"];
+const PERMALINK_SIGNS: &[&str] = &["¶", "#", "§", "🔗", "", "⚓", "[¶]"];
+
+/// What links show that are such by their own class; in prose the words would mean something.
+const PERMALINK_WORDS: &[&str] = &["link", "permalink", "[edit]", "[link]"];
 
 /// Attributes that hold an image's true address when a script loads it late.
 const LAZY_SOURCES: &[&str] =
@@ -36,7 +38,8 @@ const LAZY_SOURCES: &[&str] =
 pub(super) fn is_permalink(tree: &Tree, id: NodeId) -> bool {
     let Some(element) = tree.element(id) else { return false };
     let href = element.attribute("href").unwrap_or_default();
-    let is_marked = has_word(element.attribute("class"), PERMALINK)
+    let is_by_class = has_word(element.attribute("class"), PERMALINK);
+    let is_marked = is_by_class
         || element.attribute("title").is_some_and(is_permalink_title)
         || tree
             .parent(id)
@@ -50,10 +53,11 @@ pub(super) fn is_permalink(tree: &Tree, id: NodeId) -> bool {
         return false;
     }
     let text = tree.text_content(id).trim().to_lowercase();
-    if is_marked {
-        return PERMALINK_TEXT.contains(&text.as_str());
+    match text.as_str() {
+        "¶" | "#" | "🔗" => true,
+        text if is_by_class && PERMALINK_WORDS.contains(&text) => true,
+        text => is_marked && PERMALINK_SIGNS.contains(&text),
     }
-    matches!(text.as_str(), "¶" | "#" | "🔗")
 }
 
 fn has_word(classes: Option<&str>, words: &[&str]) -> bool {

@@ -180,7 +180,7 @@ fn extract_html(
     flags.extend(links_cut.then_some(PageFlag::LinksCut));
     let selection = match options.main_content.as_str() {
         "auto" => content::select(&tree),
-        "off" => content::whole_page(&tree),
+        "off" => content::Selection { removed: Vec::new(), is_whole: false },
         selector => select::select(&tree, selector)?,
     };
     flags.extend(selection.is_whole.then_some(PageFlag::WholePage));

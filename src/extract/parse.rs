@@ -63,7 +63,7 @@ pub(super) fn parse(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
 }
 
 fn parse_document(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
-    let sink = Sink { tree: RefCell::new(Tree::new()), last_depth: Cell::new(0) };
+    let sink = Sink { tree: RefCell::new(Tree::new(html.len())), last_depth: Cell::new(0) };
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let guard = Guard {
         builder: TreeBuilder::new(sink, options),
@@ -130,7 +130,7 @@ impl Guard {
             return true;
         }
         let is_formatting = is_formatting(&tag.name);
-        let is_too_deep = self.depth.get() >= self.limits.max_depth;
+        let is_too_deep = self.depth.get() >= self.limits.max_depth && !self.leaves_foreign(tag);
         if is_too_deep || (is_formatting && self.formatting.get() >= MAX_FORMATTING) {
             self.is_deep.set(true);
             *self.dropped.borrow_mut().entry(tag.name.clone()).or_insert(0) += 1;
@@ -140,6 +140,12 @@ impl Guard {
             self.formatting.set(self.formatting.get() + 1);
         }
         true
+    }
+
+    /// Whether the tag ends SVG or MathML, which makes the tree less deep.
+    fn leaves_foreign(&self, tag: &Tag) -> bool {
+        is_breakout(&tag.name)
+            && self.builder.adjusted_current_node_present_but_not_in_html_namespace()
     }
 
     fn lets_end_through(&self, tag: &Tag) -> bool {
@@ -229,6 +235,46 @@ fn is_formatting(name: &str) -> bool {
             | "tt"
             | "u"
     )
+}
+
+/// Elements that end SVG and MathML around them (HTML §13.2.6.5).
+fn is_breakout(name: &str) -> bool {
+    is_formatting(name) && !matches!(name, "a" | "font")
+        || matches!(
+            name,
+            "blockquote"
+                | "body"
+                | "br"
+                | "center"
+                | "dd"
+                | "div"
+                | "dl"
+                | "dt"
+                | "embed"
+                | "h1"
+                | "h2"
+                | "h3"
+                | "h4"
+                | "h5"
+                | "h6"
+                | "head"
+                | "hr"
+                | "img"
+                | "li"
+                | "listing"
+                | "menu"
+                | "meta"
+                | "ol"
+                | "p"
+                | "pre"
+                | "ruby"
+                | "span"
+                | "sub"
+                | "sup"
+                | "table"
+                | "ul"
+                | "var"
+        )
 }
 
 /// Builds the [`Tree`] as the tree builder asks.

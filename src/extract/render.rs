@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::escape::{BlockText, Place};
-use super::piece::{Inline, Mark};
+use super::piece::{Image, Inline, Mark};
 use super::syntax::is_entity;
 
 /// Writes `inlines` as Markdown for `place`. Lines of a paragraph are separated by LF.
@@ -39,7 +39,7 @@ impl Renderer {
             }
             Inline::Open(mark) => self.open(mark),
             Inline::Close(mark) => self.close(mark),
-            Inline::Image { alt, address, title } => self.image(alt, address, title),
+            Inline::Image(image) => self.image(image),
             Inline::Break => self.line_break(),
         }
     }
@@ -80,7 +80,7 @@ impl Renderer {
             Mark::Strike => "~~",
             Mark::Superscript => "<sup>",
             Mark::Subscript => "<sub>",
-            Mark::Link { .. } => "[",
+            Mark::Link(_) => "[",
         };
         if matches!(mark, Mark::Strong | Mark::Emphasis) && self.text.ends_with("<br>") {
             self.text.push_markup(" ");
@@ -92,9 +92,9 @@ impl Renderer {
     fn close(&mut self, mark: &Mark) {
         let Some((start, written)) = self.open.pop() else { return };
         match mark {
-            Mark::Link { address, title } => {
+            Mark::Link(link) => {
                 self.text.mark_link(start + 1);
-                self.end_link(address, title);
+                self.end_link(&link.address, &link.title);
             }
             Mark::Superscript => self.text.push_markup("</sup>"),
             Mark::Subscript => self.text.push_markup("</sub>"),
@@ -106,12 +106,12 @@ impl Renderer {
         }
     }
 
-    fn image(&mut self, alt: &str, address: &str, title: &str) {
+    fn image(&mut self, image: &Image) {
         self.text.push_markup("![");
         let start = self.text.len();
-        self.text.push_text(alt);
+        self.text.push_text(&image.alt);
         self.text.mark_link(start);
-        self.end_link(address, title);
+        self.end_link(&image.address, &image.title);
     }
 
     fn end_link(&mut self, address: &str, title: &str) {

@@ -175,7 +175,7 @@ impl Run {
     pub(super) fn take(&mut self) -> Vec<Inline> {
         for open in self.marks.iter_mut().take(self.opened).rev().filter(|open| !open.is_spent) {
             self.items.push(Inline::Close(open.mark.clone()));
-            open.is_spent = matches!(open.mark, Mark::Link { .. });
+            open.is_spent = matches!(open.mark, Mark::Link(_));
         }
         self.opened = 0;
         self.has_space = false;
@@ -183,7 +183,8 @@ impl Run {
         if self.code == CodeState::Begun {
             self.code = CodeState::Fresh;
         }
-        std::mem::take(&mut self.items)
+        // The page keeps what it needs, the run its room.
+        self.items.drain(..).collect()
     }
 
     /// Writes what waits: breaks or white space, then marks.

@@ -168,6 +168,7 @@ impl TableBuilder {
         let mut table = Table::default();
         let mut pending = Vec::new();
         for (_, row) in self.rows {
+            let row = if has_header && table.rows.is_empty() { unbold(row) } else { row };
             let cells = place(row, &mut pending, &mut table.alignment);
             table.rows.push(cells);
         }
@@ -177,7 +178,7 @@ impl TableBuilder {
         }
         table.alignment.resize(columns, Alignment::None);
         if has_header && !table.rows.is_empty() {
-            table.header = unbold(table.rows.remove(0));
+            table.header = table.rows.remove(0);
         } else {
             table.header.resize_with(columns, Vec::new);
         }
@@ -189,23 +190,21 @@ impl TableBuilder {
 /// strong throughout.
 fn has_header(rows: &[(Section, Vec<Cell>)]) -> bool {
     let Some(((section, first), below)) = rows.split_first() else { return false };
-    let is_strong = |row: &[Cell]| row.iter().all(|cell| cell.is_bold || cell.is_header);
+    let is_strong = |row: &[Cell]| {
+        let mut filled = row.iter().filter(|cell| !cell.text.is_empty());
+        filled.all(|cell| cell.is_bold || cell.is_header)
+    };
     let stands_out = is_strong(first) && below.first().is_some_and(|(_, row)| !is_strong(row));
     *section == Section::Head || first.iter().all(|cell| cell.is_header) || stands_out
 }
 
-/// Drops the marks around header cells: a header is strong by itself.
-fn unbold(header: Vec<Vec<Inline>>) -> Vec<Vec<Inline>> {
+/// Drops the marks around header cells: a `th` is strong by itself.
+fn unbold(mut header: Vec<Cell>) -> Vec<Cell> {
+    for cell in header.iter_mut().filter(|cell| cell.is_header && cell.is_bold) {
+        cell.text.remove(0);
+        cell.text.pop();
+    }
     header
-        .into_iter()
-        .map(|mut cell| {
-            if is_bold(&cell) {
-                cell.remove(0);
-                cell.pop();
-            }
-            cell
-        })
-        .collect()
 }
 
 /// Puts a row's cells into columns. `pending` counts, for each column, the rows below that a cell
