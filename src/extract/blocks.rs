@@ -7,6 +7,58 @@ use super::tree::{NodeId, Tree};
 use super::walk::{ContainerKind, ContextKind, Descend, Ending, Walker};
 
 impl Walker<'_> {
+    pub(super) fn enter_container(&mut self, node: NodeId, container: Container) {
+        self.flush();
+        if self.kind() == ContextKind::Flow {
+            self.open_container(container);
+            self.push_frame(node, Ending::Container);
+        } else {
+            self.push_frame(node, Ending::Block);
+        }
+    }
+
+    pub(super) fn open_container(&mut self, container: Container) {
+        self.containers.push(match container {
+            Container::Quote => ContainerKind::Quote,
+            Container::List(None) => ContainerKind::List,
+            Container::List(Some(_)) => ContainerKind::OrderedList,
+            Container::Item(_) => ContainerKind::Item,
+        });
+        self.pieces.push(Piece::Open(container));
+    }
+
+    /// Ends a container; one that stayed empty vanishes, save an item between others of an
+    /// ordered list, since it counts.
+    pub(super) fn close_container(&mut self) {
+        self.flush();
+        let kind = self.containers.pop();
+        let is_counted = kind == Some(ContainerKind::Item)
+            && self.containers.last() == Some(&ContainerKind::OrderedList);
+        match self.pieces.as_mut_slice() {
+            [.., Piece::Close, Piece::Open(_)] if is_counted => self.pieces.push(Piece::Close),
+            [.., Piece::Open(Container::List(Some(number))), Piece::Open(_)] if is_counted => {
+                *number = number.saturating_add(1).min(MAX_NUMBER);
+                self.pieces.pop();
+            }
+            [.., Piece::Open(_)] => {
+                self.pieces.pop();
+            }
+            _ => {
+                if kind == Some(ContainerKind::OrderedList) {
+                    self.drop_empty_items();
+                }
+                self.pieces.push(Piece::Close);
+            }
+        }
+    }
+
+    /// Drops the empty items at the end of a list.
+    fn drop_empty_items(&mut self) {
+        while let [.., Piece::Open(Container::Item(_)), Piece::Close] = self.pieces.as_slice() {
+            self.pieces.truncate(self.pieces.len() - 2);
+        }
+    }
+
     pub(super) fn is_in_list(&self) -> bool {
         matches!(self.containers.last(), Some(ContainerKind::List | ContainerKind::OrderedList))
     }

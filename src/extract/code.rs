@@ -69,6 +69,13 @@ pub(super) fn is_gutter(tree: &Tree, id: NodeId) -> bool {
             && tree.text_content(id).trim().is_empty()
 }
 
+/// Whether the element at `id` shows line numbers beside code, and nothing else.
+pub(super) fn is_number_column(tree: &Tree, id: NodeId) -> bool {
+    tree.attribute(id, "class").is_some()
+        && is_gutter(tree, id)
+        && tree.text_content(id).chars().all(|c| c.is_ascii_digit() || c.is_whitespace())
+}
+
 /// The code that the `pre` at `id` shows.
 ///
 /// Line ends come from the text, from `br` and from elements that are lines of their own.

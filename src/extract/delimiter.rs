@@ -44,10 +44,10 @@ pub(super) enum Flanking {
 }
 
 impl Flanking {
-    fn of(old: bool, new: bool) -> Self {
-        match (old, new) {
-            (true, true) => Self::Always,
-            (false, false) => Self::Never,
+    fn of(votes: [bool; 2]) -> Self {
+        match votes {
+            [true, true] => Self::Always,
+            [false, false] => Self::Never,
             _ => Self::Sometimes,
         }
     }
@@ -64,8 +64,8 @@ impl DelimiterRun {
             mark,
             span,
             role: Role::Literal,
-            opens: Flanking::of(old_open, open),
-            closes: Flanking::of(old_close, close),
+            opens: Flanking::of([old_open, open]),
+            closes: Flanking::of([old_close, close]),
         }
     }
 }

@@ -95,11 +95,11 @@ mod tests {
 
     #[test]
     fn surplus_attributes_are_dropped_and_the_text_is_kept() {
-        let attributes: String = (0..100_000).map(|n| format!(" a{n}='>'")).collect();
+        let attributes = " a='>'".repeat(100_000);
         let page = format!("<b>before</b><p{attributes}>inside</p>after");
         let fenced = fence_attributes(&page);
         assert!(fenced.len() < 10_000);
-        assert!(fenced.starts_with("<b>before</b><p a0="));
-        assert!(fenced.ends_with(">inside</p>after"), "{}", &fenced[fenced.len() - 40..]);
+        assert!(fenced.starts_with("<b>before</b><p a="));
+        assert!(fenced.ends_with(">inside</p>after"));
     }
 }

@@ -1,7 +1,7 @@
 //! Inline content: text, marks, images, code, formulas.
 
 use super::ImageMode;
-use super::math;
+use super::math::{self, Formula};
 use super::media;
 use super::piece::{Image, Inline, Link, Mark, Piece};
 use super::tree::NodeId;
@@ -91,13 +91,14 @@ impl Walker<'_> {
     }
 
     pub(super) fn script(&mut self, node: NodeId) -> Descend {
-        if let Some((tex, is_block)) = math::script_tex(self.page.tree, node) {
-            self.formula(tex, is_block);
+        if let Some(formula) = math::script_tex(self.page.tree, node) {
+            self.formula(formula);
         }
         Descend::Past
     }
 
-    fn formula(&mut self, tex: String, is_block: bool) {
+    fn formula(&mut self, formula: Formula) {
+        let Formula { tex, is_block } = formula;
         if is_block && self.kind() == ContextKind::Flow {
             self.flush();
             self.pieces.push(Piece::Math(tex));
@@ -112,7 +113,7 @@ impl Walker<'_> {
         let tree = self.page.tree;
         match tree.element(node).map_or("", |element| element.tag()) {
             "math" => match math::tex(tree, node) {
-                Some((tex, is_block)) => self.formula(tex, is_block),
+                Some(formula) => self.formula(formula),
                 None => return Descend::Into,
             },
             "svg" => {

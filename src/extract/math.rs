@@ -2,8 +2,17 @@
 
 use super::tree::{NodeId, Step, Tree};
 
-/// The TeX of the MathML formula at `id`, and whether it is a block, where the page gives it.
-pub(super) fn tex(tree: &Tree, id: NodeId) -> Option<(String, bool)> {
+/// A formula.
+#[derive(Debug)]
+pub(super) struct Formula {
+    /// It, in TeX.
+    pub(super) tex: String,
+    /// Whether it is a block of its own.
+    pub(super) is_block: bool,
+}
+
+/// The MathML formula at `id`, in the page's TeX or else in a line.
+pub(super) fn tex(tree: &Tree, id: NodeId) -> Option<Formula> {
     let element = tree.element(id)?;
     let annotation = tree.descendants(id).find(|node| {
         let is_tex = |kind: &str| kind.contains("tex") || kind.contains("TeX");
@@ -16,7 +25,7 @@ pub(super) fn tex(tree: &Tree, id: NodeId) -> Option<(String, bool)> {
     let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
     let tex = strip_style(&tex).to_owned();
     let is_block = element.attribute("display") == Some("block") || is_displayed(tree, id);
-    (!tex.is_empty()).then_some((tex, is_block))
+    (!tex.is_empty()).then_some(Formula { tex, is_block })
 }
 
 /// Wikipedia wraps each formula in `{\\displaystyle …}`, which says nothing about it.
@@ -38,11 +47,11 @@ fn has_class(tree: &Tree, id: NodeId, names: &[&str]) -> bool {
     classes.split_ascii_whitespace().any(|class| names.contains(&class))
 }
 
-/// The TeX of the `script` at `id`, and whether it is a block, where it is a formula.
-pub(super) fn script_tex(tree: &Tree, id: NodeId) -> Option<(String, bool)> {
+/// The formula that the `script` at `id` states, where it does.
+pub(super) fn script_tex(tree: &Tree, id: NodeId) -> Option<Formula> {
     let kind = tree.attribute(id, "type").filter(|kind| kind.starts_with("math/tex"))?;
     let tex = tree.text_content(id).trim().to_owned();
-    (!tex.is_empty()).then(|| (tex, kind.contains("mode=display")))
+    (!tex.is_empty()).then(|| Formula { tex, is_block: kind.contains("mode=display") })
 }
 
 /// Elements that hold a formula's MathML out of sight, beside its picture.
@@ -94,7 +103,7 @@ fn linear_math(tree: &Tree, id: NodeId) -> String {
             Step::Leave(node) => tex.push_str(closing(tree, node)),
         }
     }
-    tex
+    tex.replace(" ^", "^").replace(" _", "_").replace(" }", "}")
 }
 
 fn math_name(tree: &Tree, node: NodeId) -> &str {

@@ -32,6 +32,7 @@ mod plain;
 mod render;
 mod run;
 mod select;
+mod sink;
 mod syntax;
 mod table;
 mod tree;
@@ -175,7 +176,7 @@ fn extract_html(
 ) -> Result<Document, ExtractError> {
     let limits = ParseLimits { max_depth: options.max_depth, max_nodes: options.max_nodes };
     let (tree, mut flags) = parse::parse(html, limits);
-    let addresses = Addresses::new(&tree, url, options.links);
+    let addresses = Addresses::new(&tree, url, options);
     let (outlinks, links_cut) = links::outlinks(&tree, &addresses, options.max_links);
     flags.extend(links_cut.then_some(PageFlag::LinksCut));
     let selection = match options.main_content.as_str() {
@@ -245,7 +246,7 @@ struct Addresses {
 }
 
 impl Addresses {
-    fn new(tree: &tree::Tree, url: Option<&WebUrl>, keeps_links: bool) -> Self {
+    fn new(tree: &tree::Tree, url: Option<&WebUrl>, options: &ExtractOptions) -> Self {
         let stated = tree
             .descendants(NodeId::DOCUMENT)
             .filter(|node| tree.tag(*node) == "base")
@@ -255,7 +256,7 @@ impl Addresses {
             (Some(href), None) => WebUrl::parse(href.trim()).ok(),
             (None, url) => url.cloned(),
         };
-        Self { base, keeps_links }
+        Self { base, keeps_links: options.links }
     }
 
     /// The page that `href` leads to, where it leads to one.

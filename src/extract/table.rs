@@ -79,6 +79,9 @@ pub(super) enum Section {
     Foot,
 }
 
+/// Longest span (HTML §4.9.11). Spans only count: none drives how much is written.
+const MAX_SPAN: usize = 65_534;
+
 /// A cell as the page has it.
 #[derive(Debug)]
 pub(super) struct Cell {
@@ -95,7 +98,7 @@ impl Cell {
     pub(super) fn new(tree: &Tree, id: NodeId, text: Vec<Inline>) -> Self {
         let span = |name| {
             let value = tree.attribute(id, name).and_then(|value| value.trim().parse().ok());
-            value.unwrap_or(1_usize).clamp(1, Table::MAX_COLUMNS)
+            value.unwrap_or(1_usize).clamp(1, MAX_SPAN)
         };
         let is_header = tree.tag(id) == "th"
             || tree.attribute(id, "role") == Some("columnheader")
@@ -166,10 +169,10 @@ impl TableBuilder {
         self.rows.sort_by_key(|(section, _)| *section);
         let has_header = has_header(&self.rows);
         let mut table = Table::default();
-        let mut pending = Vec::new();
+        let mut grid = Grid { width: width(&self.rows), pending: Vec::new() };
         for (_, row) in self.rows {
             let row = if has_header && table.rows.is_empty() { unbold(row) } else { row };
-            let cells = place(row, &mut pending, &mut table.alignment);
+            let cells = grid.place(row, &mut table.alignment);
             table.rows.push(cells);
         }
         let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -207,46 +210,69 @@ fn unbold(mut header: Vec<Cell>) -> Vec<Cell> {
     header
 }
 
-/// Puts a row's cells into columns. `pending` counts, for each column, the rows below that a cell
-/// above still spans.
-fn place(
-    row: Vec<Cell>,
-    pending: &mut Vec<usize>,
-    alignments: &mut Vec<Alignment>,
-) -> Vec<Vec<Inline>> {
-    let mut placed: Vec<Vec<Inline>> = Vec::new();
-    for cell in row {
-        while let Some(rows) = pending.get_mut(placed.len()).filter(|rows| **rows > 0) {
+/// Columns of a table: as many as its widest row has cells, with those that reach into it from
+/// above. So a span attribute never makes a table wider than the cells that are there.
+fn width(rows: &[(Section, Vec<Cell>)]) -> usize {
+    let mut ends = vec![0_usize; rows.len() + 1];
+    let (mut reaching, mut width) = (0_usize, 0);
+    for (n, (_, row)) in rows.iter().enumerate() {
+        reaching -= ends.get(n).copied().unwrap_or(0).min(reaching);
+        width = width.max(row.len() + reaching);
+        for cell in row.iter().filter(|cell| cell.rows > 1) {
+            reaching += 1;
+            let end = (n + cell.rows).min(rows.len());
+            ends.iter_mut().skip(end).take(1).for_each(|count| *count += 1);
+        }
+    }
+    width.min(Table::MAX_COLUMNS)
+}
+
+/// Puts the cells of row after row into columns.
+struct Grid {
+    width: usize,
+    /// For each column, the rows below that a cell above still spans.
+    pending: Vec<usize>,
+}
+
+impl Grid {
+    fn place(&mut self, row: Vec<Cell>, alignments: &mut Vec<Alignment>) -> Vec<Vec<Inline>> {
+        self.pending.resize(self.width, 0);
+        alignments.resize(self.width, Alignment::None);
+        let mut placed: Vec<Vec<Inline>> = Vec::new();
+        let mut left = row.len();
+        for cell in row {
+            left -= 1;
+            self.skip_spanned(&mut placed);
+            if placed.len() >= self.width {
+                join_last(&mut placed, cell.text);
+                continue;
+            }
+            let room = (self.width - placed.len()).saturating_sub(left).max(1);
+            let mut text = Some(cell.text);
+            for _ in 0..cell.columns.min(room) {
+                let at = placed.len();
+                self.pending.iter_mut().skip(at).take(1).for_each(|rows| *rows = cell.rows - 1);
+                for alignment in alignments.iter_mut().skip(at).take(1) {
+                    if *alignment == Alignment::None {
+                        *alignment = cell.alignment;
+                    }
+                }
+                placed.push(text.take().unwrap_or_default());
+            }
+        }
+        for rows in self.pending.iter_mut().skip(placed.len()) {
+            *rows = rows.saturating_sub(1);
+        }
+        placed
+    }
+
+    /// Leaves blank what cells above span.
+    fn skip_spanned(&mut self, placed: &mut Vec<Vec<Inline>>) {
+        while let Some(rows) = self.pending.get_mut(placed.len()).filter(|rows| **rows > 0) {
             *rows -= 1;
             placed.push(Vec::new());
         }
-        if placed.len() >= Table::MAX_COLUMNS {
-            join_last(&mut placed, cell.text);
-            continue;
-        }
-        let columns = cell.columns.min(Table::MAX_COLUMNS - placed.len());
-        let mut text = Some(cell.text);
-        for _ in 0..columns {
-            let at = placed.len();
-            if pending.len() <= at {
-                pending.resize(at + 1, 0);
-            }
-            if alignments.len() <= at {
-                alignments.resize(at + 1, Alignment::None);
-            }
-            pending.iter_mut().skip(at).take(1).for_each(|rows| *rows = cell.rows - 1);
-            for alignment in alignments.iter_mut().skip(at).take(1) {
-                if *alignment == Alignment::None {
-                    *alignment = cell.alignment;
-                }
-            }
-            placed.push(text.take().unwrap_or_default());
-        }
     }
-    for rows in pending.iter_mut().skip(placed.len()).filter(|rows| **rows > 0) {
-        *rows -= 1;
-    }
-    placed
 }
 
 fn join_last(placed: &mut [Vec<Inline>], text: Vec<Inline>) {

@@ -7,11 +7,12 @@
 //! The walk keeps a stack of frames (what the end of an element has to do) and a stack of
 //! contexts (where content goes: the flow of the page, a heading, a table cell, a caption).
 
+use super::code;
 use super::hidden::hidden_by;
 use super::math;
 use super::media;
 use super::noscript::NoScript;
-use super::piece::{Container, Inline, MAX_NUMBER, Mark, Piece};
+use super::piece::{Container, Inline, Mark, Piece};
 use super::run::Run;
 use super::table::{Cell, TableBuilder};
 use super::tree::{NodeId, Step, Tree};
@@ -183,6 +184,9 @@ impl Walker<'_> {
             "button" if !self.is_in_title(node) => Some("extract.button"),
             "img" if media::is_dot(tree, node) => Some("extract.tracking_image"),
             "div" | "span" if math::is_twin(tree, node) => Some("extract.formula_twin"),
+            "td" | "th" | "div" | "pre" if code::is_number_column(tree, node) => {
+                Some("extract.gutter")
+            }
             _ => None,
         }
     }
@@ -218,8 +222,8 @@ impl Walker<'_> {
             return self.enter_foreign(node);
         }
         match element.tag() {
-            // Its title is metadata, the rest is for machines.
-            "head" | "title" => return Descend::Past,
+            // It is metadata.
+            "title" => return Descend::Past,
             "br" => self.line_break(),
             "wbr" => {}
             "hr" => self.rule(),
@@ -338,58 +342,6 @@ impl Walker<'_> {
     fn leave_context(&mut self) -> Vec<Inline> {
         let Some(outer) = self.outer.pop() else { return Vec::new() };
         std::mem::replace(&mut self.context, outer).run.take()
-    }
-
-    pub(super) fn enter_container(&mut self, node: NodeId, container: Container) {
-        self.flush();
-        if self.kind() == ContextKind::Flow {
-            self.open_container(container);
-            self.push_frame(node, Ending::Container);
-        } else {
-            self.push_frame(node, Ending::Block);
-        }
-    }
-
-    pub(super) fn open_container(&mut self, container: Container) {
-        self.containers.push(match container {
-            Container::Quote => ContainerKind::Quote,
-            Container::List(None) => ContainerKind::List,
-            Container::List(Some(_)) => ContainerKind::OrderedList,
-            Container::Item(_) => ContainerKind::Item,
-        });
-        self.pieces.push(Piece::Open(container));
-    }
-
-    /// Ends a container; one that stayed empty vanishes, save an item between others of an
-    /// ordered list, since it counts.
-    fn close_container(&mut self) {
-        self.flush();
-        let kind = self.containers.pop();
-        let is_counted = kind == Some(ContainerKind::Item)
-            && self.containers.last() == Some(&ContainerKind::OrderedList);
-        match self.pieces.as_mut_slice() {
-            [.., Piece::Close, Piece::Open(_)] if is_counted => self.pieces.push(Piece::Close),
-            [.., Piece::Open(Container::List(Some(number))), Piece::Open(_)] if is_counted => {
-                *number = number.saturating_add(1).min(MAX_NUMBER);
-                self.pieces.pop();
-            }
-            [.., Piece::Open(_)] => {
-                self.pieces.pop();
-            }
-            _ => {
-                if kind == Some(ContainerKind::OrderedList) {
-                    self.drop_empty_items();
-                }
-                self.pieces.push(Piece::Close);
-            }
-        }
-    }
-
-    /// Drops the empty items at the end of a list.
-    fn drop_empty_items(&mut self) {
-        while let [.., Piece::Open(Container::Item(_)), Piece::Close] = self.pieces.as_slice() {
-            self.pieces.truncate(self.pieces.len() - 2);
-        }
     }
 }
 
