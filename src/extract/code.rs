@@ -1,19 +1,56 @@
 //! Blocks of code: their text as shown, without gutters, and their language.
 
+use super::hidden::hidden_by;
 use super::tree::{NodeId, Step, Tree};
+use crate::model::Ledger;
 
 /// Class words of elements that show line numbers beside code, or a button over it.
 const GUTTER: &[&str] = &[
-    "lineno", "linenos", "linenumber", "linenumbers", "line-number", "line-numbers", "linenums",
-    "line-numbers-rows", "gutter", "rouge-gutter", "ln", "lnt", "lnum", "linenodiv", "linenr",
-    "hljs-ln-numbers", "hljs-ln-n", "react-syntax-highlighter-line-number", "code-line-number",
-    "copy", "copy-btn", "copybtn", "copy-button", "copy-code", "clipboard", "code-copy",
+    "lineno",
+    "linenos",
+    "linenumber",
+    "linenumbers",
+    "line-number",
+    "line-numbers",
+    "linenums",
+    "line-numbers-rows",
+    "gutter",
+    "rouge-gutter",
+    "ln",
+    "lnt",
+    "lnum",
+    "linenodiv",
+    "linenr",
+    "hljs-ln-numbers",
+    "hljs-ln-n",
+    "react-syntax-highlighter-line-number",
+    "code-line-number",
+    "pre-numbering",
+    "copy",
+    "copy-btn",
+    "copybtn",
+    "copy-button",
+    "copy-code",
+    "clipboard",
+    "code-copy",
 ];
 
 /// Class words that name no language although they stand where one would.
 const NO_LANGUAGE: &[&str] = &[
-    "", "none", "text", "txt", "plain", "plaintext", "default", "nohighlight", "no-highlight",
-    "source", "code", "ansi", "wrapper", "notranslate",
+    "",
+    "none",
+    "text",
+    "txt",
+    "plain",
+    "plaintext",
+    "default",
+    "nohighlight",
+    "no-highlight",
+    "source",
+    "code",
+    "ansi",
+    "wrapper",
+    "notranslate",
 ];
 
 /// Whether the element at `id` is a gutter or a button of a code block.
@@ -23,24 +60,37 @@ pub(super) fn is_gutter(tree: &Tree, id: NodeId) -> bool {
         return true;
     }
     let has_class = element.attribute("class").is_some_and(|classes| {
-        classes.split_ascii_whitespace().any(|class| {
-            GUTTER.iter().any(|gutter| gutter.eq_ignore_ascii_case(class))
-        })
+        classes
+            .split_ascii_whitespace()
+            .any(|class| GUTTER.iter().any(|gutter| gutter.eq_ignore_ascii_case(class)))
     });
-    has_class || element.attribute("data-line-number").is_some() && tree.text_content(id).trim().is_empty()
+    has_class
+        || element.attribute("data-line-number").is_some()
+            && tree.text_content(id).trim().is_empty()
+}
+
+/// Whether the element at `id` shows line numbers beside code, and nothing else.
+pub(super) fn is_number_column(tree: &Tree, id: NodeId) -> bool {
+    tree.attribute(id, "class").is_some()
+        && is_gutter(tree, id)
+        && tree.text_content(id).chars().all(|c| c.is_ascii_digit() || c.is_whitespace())
 }
 
 /// The code that the `pre` at `id` shows.
 ///
 /// Line ends come from the text, from `br` and from elements that are lines of their own.
 /// Blank lines before and after are not part of it.
-pub(super) fn code_text(tree: &Tree, id: NodeId) -> String {
+pub(super) fn code_text(tree: &Tree, id: NodeId, ledger: &mut Ledger) -> String {
     let mut code = String::new();
     let mut step = Some(Step::Enter(id));
     while let Some(now) = step {
         step = tree.after(now, id);
         match now {
-            Step::Enter(node) if node != id && is_gutter(tree, node) => {
+            Step::Enter(node)
+                if node != id
+                    && let Some(rule) = unread(tree, node) =>
+            {
+                ledger.remove(rule, &tree.text_content(node));
                 step = tree.after(Step::Leave(node), id);
             }
             Step::Enter(node) => enter(tree, node, id, &mut code),
@@ -51,6 +101,11 @@ pub(super) fn code_text(tree: &Tree, id: NodeId) -> String {
     let first = code.find(|c: char| !c.is_whitespace()).unwrap_or(code.len());
     let start = code.get(..first).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
     code.get(start..).unwrap_or_default().trim_end().to_owned()
+}
+
+/// The rule that keeps an element out of the code around it.
+fn unread(tree: &Tree, node: NodeId) -> Option<&'static str> {
+    is_gutter(tree, node).then_some("extract.gutter").or_else(|| hidden_by(tree, node))
 }
 
 fn enter(tree: &Tree, node: NodeId, root: NodeId, code: &mut String) {
@@ -64,7 +119,29 @@ fn enter(tree: &Tree, node: NodeId, root: NodeId, code: &mut String) {
 }
 
 fn is_line(tree: &Tree, node: NodeId) -> bool {
-    matches!(tree.tag(node), "div" | "p" | "li" | "tr" | "ol" | "ul" | "table" | "tbody")
+    matches!(
+        tree.tag(node),
+        "div"
+            | "p"
+            | "li"
+            | "tr"
+            | "ol"
+            | "ul"
+            | "dl"
+            | "dt"
+            | "dd"
+            | "table"
+            | "tbody"
+            | "pre"
+            | "blockquote"
+            | "section"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+    )
 }
 
 fn end_line(code: &mut String) {
@@ -113,7 +190,8 @@ fn from_class(class: &str) -> Option<String> {
 /// `<pre class="sourceCode python">` and `<code class="hljs rust">`: the word beside the mark.
 fn bare_class(tag: &str, classes: &str) -> Option<String> {
     let words: Vec<&str> = classes.split_ascii_whitespace().collect();
-    let is_marked = words.iter().any(|word| matches!(*word, "hljs" | "sourceCode" | "prettyprint" | "src"));
+    let is_marked =
+        words.iter().any(|word| matches!(*word, "hljs" | "sourceCode" | "prettyprint" | "src"));
     if !is_marked || !matches!(tag, "pre" | "code" | "div") {
         return None;
     }
@@ -125,8 +203,9 @@ fn bare_class(tag: &str, classes: &str) -> Option<String> {
 
 /// `name` in lower case, where it can name a language.
 fn known(name: &str) -> Option<String> {
-    let name = name.trim().to_ascii_lowercase();
+    let name = name.trim().to_lowercase();
+    let name = name.strip_suffix("-basic").unwrap_or(&name).to_owned();
     let is_word = name.len() <= 24
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'));
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'));
     (is_word && !NO_LANGUAGE.contains(&name.as_str())).then_some(name)
 }

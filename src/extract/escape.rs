@@ -4,17 +4,21 @@
 //! where a run can open or close and has a partner, brackets only where a target follows, block
 //! marks only at the start of a line.
 
-/// Characters that may be markup inside a line.
-const CANDIDATES: &[char] = &['\\', '`', '*', '_', '~', '[', ']', '!', '<', '&', '|'];
+use std::ops::Range;
+
+use super::delimiter::{DelimiterRun, Flanking, Role, opening_ticks, pairing};
+use super::syntax::{LinePosition, block_start, is_entity, is_tag, is_target};
 
 /// The text of a block as it will be written: literal text, and markup that stands as it is.
 #[derive(Debug, Default)]
 pub(super) struct BlockText {
-    text: Vec<char>,
-    /// By character: whether it is literal, so that it may be escaped.
-    literal: Vec<bool>,
-    /// Stretches that are the text of a link.
-    links: Vec<(usize, usize)>,
+    text: String,
+    /// Stretches of markup, in order; none meet.
+    markup: Vec<Range<usize>>,
+    /// Stretches that are the text of a link or image, innermost first.
+    links: Vec<Range<usize>>,
+    /// The delimiters of emphasis, in pairs.
+    emphasis: Vec<(Range<usize>, Range<usize>)>,
 }
 
 /// What kind of block a text stands in.
@@ -31,320 +35,269 @@ pub(super) enum Place {
 impl BlockText {
     /// Adds literal text.
     pub(super) fn push_text(&mut self, text: &str) {
-        self.text.extend(text.chars());
-        self.literal.resize(self.text.len(), true);
+        self.text.push_str(text);
     }
 
     /// Adds markup.
     pub(super) fn push_markup(&mut self, markup: &str) {
-        self.text.extend(markup.chars());
-        self.literal.resize(self.text.len(), false);
+        let start = self.text.len();
+        self.text.push_str(markup);
+        match self.markup.last_mut().filter(|before| before.end == start) {
+            Some(before) => before.end = self.text.len(),
+            None => self.markup.push(start..self.text.len()),
+        }
     }
 
-    /// How many characters there are.
+    /// How many bytes there are.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// The last character.
-    pub(super) fn last(&self) -> Option<char> {
-        self.text.last().copied()
+    /// Whether the text ends in `mark`.
+    pub(super) fn ends_with(&self, mark: &str) -> bool {
+        self.text.ends_with(mark)
     }
 
-    /// Says that the characters from `start` on are the text of a link.
+    /// Says that the bytes from `start` on are the text of a link or image.
     pub(super) fn mark_link(&mut self, start: usize) {
-        self.links.push((start, self.text.len()));
+        self.links.push(start..self.text.len());
     }
 
-    /// Whether the run of `*` or `_` markup around `index` can open, and can close, emphasis.
-    pub(super) fn can_delimit(&self, index: usize) -> (bool, bool) {
-        let Some(mark) = self.at(index) else { return (false, false) };
-        let is_mark = |i: &usize| self.at(*i) == Some(mark) && !self.is_literal(*i);
-        let start = (0..index).rev().take_while(is_mark).last().unwrap_or(index);
-        let end = (index..self.len()).take_while(is_mark).last().unwrap_or(index);
-        let before = start.checked_sub(1).and_then(|i| self.at(i));
-        let after = self.at(end + 1);
-        let (left, right) = flanking(before, after);
-        if mark == '_' {
-            let can_open = left && (!right || before.is_none_or(is_punctuation));
-            let can_close = right && (!left || after.is_none_or(is_punctuation));
-            return (can_open, can_close);
-        }
-        (left, right)
+    /// Says that the markup at `open` and `close` delimits emphasis.
+    pub(super) fn pair(&mut self, open: Range<usize>, close: Range<usize>) {
+        self.emphasis.push((open, close));
     }
 
-    /// The text with a backslash before every literal character that needs one. Characters for
-    /// which `dropped` holds are left out.
-    pub(super) fn escaped(&self, place: Place, dropped: &[bool]) -> String {
-        let mut needs = vec![false; self.text.len()];
-        if self.text.iter().any(|c| CANDIDATES.contains(c)) {
-            self.mark_inline(place, &mut needs);
+    /// The text with a backslash before every literal character that needs one, and without
+    /// delimiters that would be read as text where they stand: dead marks are never written.
+    pub(super) fn escaped(mut self, place: Place) -> String {
+        let dropped = self.dead_delimiters();
+        let mut needs = Vec::new();
+        if self.text.bytes().any(is_candidate) {
+            self.mark_inline(place, &dropped, &mut needs);
         }
         match place {
             Place::Paragraph => self.mark_lines(&mut needs),
             Place::Heading => self.mark_closing_sequence(&mut needs),
             Place::Cell => {}
         }
-        let mut escaped = String::with_capacity(self.text.len() + 8);
-        for (index, c) in self.text.iter().enumerate() {
-            if dropped.get(index) == Some(&true) {
-                continue;
-            }
-            let is_needed = needs.get(index) == Some(&true);
-            if is_needed && (self.is_literal(index) || *c == '|') {
-                escaped.push('\\');
-            }
-            escaped.push(*c);
+        if needs.is_empty() && dropped.is_empty() {
+            return std::mem::take(&mut self.text);
         }
-        escaped
+        needs.sort_unstable();
+        needs.dedup();
+        self.assemble(&needs, &dropped)
     }
 
-    fn mark_lines(&self, needs: &mut [bool]) {
+    fn assemble(&self, needs: &[usize], dropped: &[Range<usize>]) -> String {
+        let mut escaped = String::with_capacity(self.text.len() + needs.len());
+        let mut from = 0;
+        let mut dropped = dropped.iter().peekable();
+        let mut needs = needs.iter().peekable();
+        loop {
+            let need = needs.peek().map(|at| **at);
+            let drop = dropped.peek().map(|span| span.start);
+            let to = need.into_iter().chain(drop).min().unwrap_or(self.text.len());
+            escaped.push_str(self.text.get(from..to).unwrap_or_default());
+            from = to;
+            if drop == Some(to) {
+                from = dropped.next().map_or(to, |span| span.end);
+            } else if need == Some(to) {
+                escaped.push('\\');
+                needs.next();
+                let end = needs.peek().map_or(self.text.len(), |at| **at);
+                let end = dropped.peek().map_or(end, |span| span.start.min(end));
+                escaped.push_str(self.text.get(from..end).unwrap_or_default());
+                from = end;
+            } else {
+                return escaped;
+            }
+        }
+    }
+
+    /// Delimiters that cannot open or close where they stand, in order.
+    fn dead_delimiters(&self) -> Vec<Range<usize>> {
+        let mut dead = Vec::new();
+        for (open, close) in &self.emphasis {
+            let opens = self.delimiter_run(open).is_some_and(|run| run.opens == Flanking::Always);
+            let closes =
+                self.delimiter_run(close).is_some_and(|run| run.closes == Flanking::Always);
+            if !opens || !closes {
+                dead.push(open.clone());
+                dead.push(close.clone());
+            }
+        }
+        dead.sort_unstable_by_key(|span| span.start);
+        dead
+    }
+
+    /// The whole run of markup that the delimiter at `span` is part of.
+    fn delimiter_run(&self, span: &Range<usize>) -> Option<DelimiterRun> {
+        let bytes = self.text.as_bytes();
+        let mark = *bytes.get(span.start)?;
+        let (before, after) = (bytes.get(..span.start)?, bytes.get(span.end..)?);
+        let is_markup = |at: usize, byte: u8| byte == mark && !self.is_literal(at);
+        let before = before.iter().rev().take(8).zip((0..span.start).rev());
+        let left = before.take_while(|(byte, at)| is_markup(*at, **byte)).count();
+        let after = after.iter().take(8).zip(span.end..);
+        let right = after.take_while(|(byte, at)| is_markup(*at, **byte)).count();
+        let whole = span.start - left..span.end + right;
+        Some(DelimiterRun::new(&self.text, whole, mark))
+    }
+
+    fn mark_lines(&self, needs: &mut Vec<usize>) {
         let mut start = 0;
         let mut position = LinePosition::First;
-        while start < self.len() {
-            let line = self.text.get(start..).unwrap_or_default();
-            let length = line.iter().position(|c| *c == '\n').unwrap_or(line.len());
-            let line = line.get(..length).unwrap_or_default();
+        for line in self.text.split('\n') {
             if self.is_literal(start) {
-                if let Some(at) = block_start(line, position) {
-                    set(needs, start + at, true);
-                }
+                needs
+                    .extend(block_start(line, position).into_iter().flatten().map(|at| at + start));
             }
-            start += length + 1;
+            start += line.len() + 1;
             position = LinePosition::Continuation;
         }
     }
 
     /// `## C #` would lose its last sign.
-    fn mark_closing_sequence(&self, needs: &mut [bool]) {
-        let signs = self.text.iter().rev().take_while(|c| **c == '#').count();
-        let start = self.len() - signs;
-        let is_apart = start.checked_sub(1).is_none_or(|before| self.at(before) == Some(' '));
-        set(needs, start, signs > 0 && is_apart);
+    fn mark_closing_sequence(&self, needs: &mut Vec<usize>) {
+        let rest = self.text.trim_end_matches('#');
+        let is_apart = rest.is_empty() || rest.ends_with(' ');
+        if rest.len() < self.text.len() && is_apart {
+            needs.push(rest.len());
+        }
     }
 
-    fn at(&self, index: usize) -> Option<char> {
-        self.text.get(index).copied()
+    fn is_literal(&self, at: usize) -> bool {
+        let behind = self.markup.partition_point(|span| span.end <= at);
+        self.markup.get(behind).is_none_or(|span| span.start > at)
     }
 
-    fn is_literal(&self, index: usize) -> bool {
-        self.literal.get(index).copied().unwrap_or(false)
+    fn rest(&self, at: usize) -> &str {
+        self.text.get(at..).unwrap_or_default()
     }
 
-    fn mark_inline(&self, place: Place, needs: &mut [bool]) {
-        self.mark_brackets(needs);
-        self.mark_runs(needs);
-        let last_close = self.text.iter().rposition(|c| *c == '>');
-        for (index, c) in self.text.iter().enumerate() {
-            let next = self.at(index + 1);
-            let need = match c {
-                '\\' => next.is_none_or(|next| next == '\n' || next.is_ascii_punctuation()),
-                '!' => next == Some('[') && !self.is_literal(index + 1),
-                '<' => {
-                    next.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'))
-                        && last_close.is_some_and(|close| close > index)
+    fn mark_inline(&self, place: Place, dropped: &[Range<usize>], needs: &mut Vec<usize>) {
+        let specials = self.specials(place, needs);
+        self.mark_brackets(&specials, needs);
+        self.mark_runs(&specials, dropped, needs);
+    }
+
+    /// Every bracket and delimiter, in order. What can be said of other bytes by what follows
+    /// them goes to `needs`.
+    fn specials(&self, place: Place, needs: &mut Vec<usize>) -> Vec<Special> {
+        let last_close = self.text.rfind('>').unwrap_or(0);
+        let mut markup = self.markup.iter().peekable();
+        let mut specials = Vec::new();
+        for (at, byte) in self.text.bytes().enumerate().filter(|(_, byte)| is_candidate(*byte)) {
+            while markup.peek().is_some_and(|span| span.end <= at) {
+                markup.next();
+            }
+            let is_literal = markup.peek().is_none_or(|span| span.start > at);
+            let next = self.text.as_bytes().get(at + 1);
+            let is_needed = match byte {
+                b'|' => place == Place::Cell,
+                b'`' | b'*' | b'_' | b'~' | b'[' | b']' => {
+                    specials.push(Special { at, byte, is_literal });
+                    false
                 }
-                '&' => self.is_entity(index),
-                '|' => place == Place::Cell,
-                _ => false,
+                _ if !is_literal => false,
+                b'\\' => next.is_some_and(|byte| *byte == b'\n' || byte.is_ascii_punctuation()),
+                b'!' => next == Some(&b'[') && !self.is_literal(at + 1),
+                b'<' => at < last_close && is_tag(self.rest(at)),
+                _ => is_entity(self.rest(at)),
             };
-            set(needs, index, need);
+            needs.extend(is_needed.then_some(at));
         }
+        specials
     }
 
-    /// Whether an entity begins at `start`: `&name;`, `&#1;` or `&#x1;`.
-    fn is_entity(&self, start: usize) -> bool {
-        let rest = self.text.get(start + 1..).unwrap_or_default();
-        let end = rest.iter().take(33).position(|c| *c == ';').unwrap_or(0);
-        let name: String = rest.get(..end).unwrap_or_default().iter().collect();
-        match name.strip_prefix('#') {
-            Some(number) => {
-                let digits = number.strip_prefix(['x', 'X']);
-                let is_hex = digits.is_some_and(|d| d.chars().all(|c| c.is_ascii_hexdigit()));
-                let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-                digits.is_some_and(|d| !d.is_empty() && d.len() <= 6) && is_hex
-                    || is_number && number.len() <= 7
+    /// Brackets whose partner has a target behind it, and brackets in the text of a link that have
+    /// no partner in it.
+    fn mark_brackets(&self, specials: &[Special], needs: &mut Vec<usize>) {
+        let mut links = self.links.clone();
+        links.sort_unstable_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+        let mut links = links.into_iter().peekable();
+        // Brackets without partner, outside links and in each link around.
+        let mut outside = Vec::new();
+        let mut around: Vec<(usize, Vec<usize>)> = Vec::new();
+        let brackets = specials
+            .iter()
+            .filter(|special| special.is_literal && matches!(special.byte, b'[' | b']'));
+        for bracket in brackets {
+            while let Some((_, open)) = around.pop_if(|(end, _)| *end <= bracket.at) {
+                needs.extend(open);
             }
-            None => {
-                name.starts_with(|c: char| c.is_ascii_alphabetic())
-                    && name.chars().all(|c| c.is_ascii_alphanumeric())
+            while let Some(link) = links.next_if(|span| span.start <= bracket.at) {
+                if link.end > bracket.at {
+                    around.push((link.end, Vec::new()));
+                }
+            }
+            let is_in_link = !around.is_empty();
+            let open = around.last_mut().map_or(&mut outside, |(_, open)| open);
+            if bracket.byte == b'[' {
+                open.push(bracket.at);
+                continue;
+            }
+            match open.pop() {
+                Some(start) if is_target(self.rest(bracket.at + 1)) => {
+                    needs.push(start);
+                    needs.extend(is_in_link.then_some(bracket.at));
+                }
+                None if is_in_link => needs.push(bracket.at),
+                _ => {}
             }
         }
+        needs.extend(around.into_iter().flat_map(|(_, open)| open));
     }
 
-    /// Brackets in the text of a link, and brackets whose partner has a target behind it.
-    fn mark_brackets(&self, needs: &mut [bool]) {
-        for (start, end) in &self.links {
-            for index in *start..*end {
-                set(needs, index, self.is_literal(index) && matches!(self.at(index), Some('[' | ']')));
-            }
-        }
-        let mut open = Vec::new();
-        for (index, c) in self.text.iter().enumerate() {
-            match c {
-                '[' if self.is_literal(index) => open.push(index),
-                ']' if self.is_literal(index) => {
-                    let Some(start) = open.pop() else { continue };
-                    if matches!(self.at(index + 1), Some('(' | '[')) {
-                        set(needs, start, true);
-                        set(needs, index, true);
-                    }
+    /// Runs of back-ticks, emphasis marks and tildes that would pair.
+    fn mark_runs(&self, specials: &[Special], dropped: &[Range<usize>], needs: &mut Vec<usize>) {
+        let mut runs = Vec::new();
+        let mut ticks = Vec::new();
+        for special in specials.chunk_by(Special::continues) {
+            let (Some(first), Some(last)) = (special.first(), special.last()) else { continue };
+            let span = first.at..last.at + 1;
+            match first.byte {
+                b'`' => ticks.push((span, first.is_literal)),
+                b'*' | b'_' | b'~' if first.is_literal => {
+                    runs.push(DelimiterRun::new(&self.text, span, first.byte));
                 }
                 _ => {}
             }
         }
-    }
-
-    /// Runs of back-ticks, emphasis marks and tildes that would pair.
-    fn mark_runs(&self, needs: &mut [bool]) {
-        let runs = self.runs();
-        for mark in ['`', '*', '_', '~'] {
-            let of_mark: Vec<&DelimiterRun> = runs.iter().filter(|run| run.mark == mark).collect();
-            let openers: Vec<usize> = indices(&of_mark, |run| run.can_open);
-            let closers: Vec<usize> = indices(&of_mark, |run| run.can_close);
-            let (first_open, last_close) = (openers.first().copied(), closers.last().copied());
-            let lengths = count_lengths(&of_mark);
-            for run in of_mark.iter().filter(|run| self.is_literal(run.start)) {
-                let pairs = match mark {
-                    '`' => lengths.get(run.length.min(63)).is_some_and(|n| *n > 1),
-                    '~' if run.length > 2 => false,
-                    _ => {
-                        run.can_open && last_close.is_some_and(|at| at > run.start)
-                            || run.can_close && first_open.is_some_and(|at| at < run.start)
-                    }
-                };
-                for index in run.start..run.start + run.length {
-                    set(needs, index, pairs);
+        if !runs.is_empty() {
+            let written = self.emphasis.iter().filter(|(open, _)| {
+                dropped.binary_search_by_key(&open.start, |span| span.start).is_err()
+            });
+            for (open, close) in written {
+                for (span, role) in [(open, Role::Opener), (close, Role::Closer)] {
+                    let run = self.delimiter_run(span);
+                    runs.extend(run.map(|run| DelimiterRun { span: span.clone(), role, ..run }));
                 }
             }
+            runs.sort_unstable_by_key(|run| run.span.start);
+            needs.extend(pairing(&runs).into_iter().flatten());
         }
+        needs.extend(opening_ticks(&ticks).into_iter().flatten());
     }
-
-    fn runs(&self) -> Vec<DelimiterRun> {
-        let mut runs = Vec::new();
-        let mut index = 0;
-        while let Some(mark) = self.at(index) {
-            if !matches!(mark, '`' | '*' | '_' | '~') {
-                index += 1;
-                continue;
-            }
-            let same = self.text.iter().skip(index).take_while(|c| **c == mark).count();
-            let before = index.checked_sub(1).and_then(|index| self.at(index));
-            let (left, right) = flanking(before, self.at(index + same));
-            let is_word = mark == '_';
-            let before_is_punctuation = before.is_none_or(is_punctuation);
-            let after_is_punctuation = self.at(index + same).is_none_or(is_punctuation);
-            runs.push(DelimiterRun {
-                mark,
-                start: index,
-                length: same,
-                can_open: left && (!is_word || !right || before_is_punctuation),
-                can_close: right && (!is_word || !left || after_is_punctuation),
-            });
-            index += same;
-        }
-        runs
-    }
-
 }
 
-/// The place of the character of `line` that would make it begin another block.
-fn block_start(line: &[char], position: LinePosition) -> Option<usize> {
-    let first = *line.first()?;
-    let same = line.iter().take_while(|c| **c == first).count();
-    let after = line.get(same).copied();
-    let ends_word = after.is_none_or(|c| c == ' ');
-    let is_all = |allowed: &[char]| line.iter().all(|c| allowed.contains(c));
-    let is_continuation = position == LinePosition::Continuation;
-    let begins = match first {
-        '#' => same <= 6 && ends_word,
-        '>' => true,
-        '-' | '+' | '*' if same == 1 && ends_word => true,
-        '-' | '_' | '*' if is_all(&[first, ' ']) => same >= 3 || first == '-' || line.len() >= 3,
-        '=' => is_continuation && is_all(&['=', ' ']),
-        '`' | '~' => same >= 3,
-        '|' | ':' | '-' => is_continuation && is_all(&['|', ':', '-', ' ']),
-        '<' => after.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')),
-        '[' => is_definition(line),
-        _ => false,
-    };
-    if first.is_ascii_digit() { ordinal_mark(line) } else { begins.then_some(0) }
-}
-
-/// Whether a line begins as a link or footnote definition, or as a task box.
-fn is_definition(line: &[char]) -> bool {
-    let close = line.iter().position(|c| *c == ']').unwrap_or(0);
-    let is_box = close == 2
-        && matches!(line.get(1), Some(' ' | 'x' | 'X'))
-        && line.get(3).is_none_or(|c| *c == ' ');
-    close > 1 && line.get(close + 1) == Some(&':') || is_box
-}
-
-/// The place of the `.` or `)` that makes a line begin an ordered item.
-fn ordinal_mark(line: &[char]) -> Option<usize> {
-    let digits = line.iter().take_while(|c| c.is_ascii_digit()).count();
-    let is_mark = matches!(line.get(digits), Some('.' | ')'));
-    let is_item = digits <= 9 && is_mark && line.get(digits + 1).is_none_or(|c| *c == ' ');
-    is_item.then_some(digits)
-}
-
-/// Where a line stands in its paragraph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LinePosition {
-    First,
-    Continuation,
-}
-
+/// A byte that could be markup.
 #[derive(Debug)]
-struct DelimiterRun {
-    mark: char,
-    start: usize,
-    length: usize,
-    can_open: bool,
-    can_close: bool,
+struct Special {
+    at: usize,
+    byte: u8,
+    is_literal: bool,
 }
 
-fn indices(runs: &[&DelimiterRun], is_wanted: impl Fn(&DelimiterRun) -> bool) -> Vec<usize> {
-    runs.iter().filter(|run| is_wanted(run)).map(|run| run.start).collect()
-}
-
-/// How many runs there are of each length; longer ones than 63 count as 63.
-fn count_lengths(runs: &[&DelimiterRun]) -> [usize; 64] {
-    let mut lengths = [0; 64];
-    for run in runs {
-        if let Some(n) = lengths.get_mut(run.length.min(63)) {
-            *n += 1;
-        }
-    }
-    lengths
-}
-
-fn set(needs: &mut [bool], index: usize, need: bool) {
-    if let Some(slot) = needs.get_mut(index) {
-        *slot |= need;
+impl Special {
+    /// Whether `next` goes on the run that this byte is in.
+    fn continues(&self, next: &Self) -> bool {
+        self.at + 1 == next.at && self.byte == next.byte && self.is_literal == next.is_literal
     }
 }
 
-/// Whether a delimiter run between these characters is left-flanking and right-flanking
-/// (CommonMark 0.31 §6.2). The edge of a line counts as white space.
-pub(super) fn flanking(before: Option<char>, after: Option<char>) -> (bool, bool) {
-    let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
-    let is_mark = |c: Option<char>| c.is_some_and(is_punctuation);
-    let left = !is_space(after) && (!is_mark(after) || is_space(before) || is_mark(before));
-    let right = !is_space(before) && (!is_mark(before) || is_space(after) || is_mark(after));
-    (left, right)
-}
-
-/// Punctuation as CommonMark 0.31 has it: Unicode categories P and S.
-pub(super) fn is_punctuation(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_punctuation();
-    }
-    !c.is_alphanumeric() && !c.is_whitespace() && !is_mark_character(c)
-}
-
-/// Combining marks belong to the letter before them.
-fn is_mark_character(c: char) -> bool {
-    unicode_normalization::char::is_combining_mark(c)
+/// Whether a byte may be markup inside a line.
+fn is_candidate(byte: u8) -> bool {
+    matches!(byte, b'\\' | b'`' | b'*' | b'_' | b'~' | b'[' | b']' | b'!' | b'<' | b'&' | b'|')
 }

@@ -4,14 +4,31 @@ use super::tree::{NodeId, Step, Tree};
 
 /// Class words of links that lead to the heading they stand in.
 const PERMALINK: &[&str] = &[
-    "headerlink", "anchorjs-link", "header-anchor", "heading-anchor", "permalink", "anchor-link",
-    "hash-link", "headinglink", "heading-link", "anchor-heading", "self-link", "anchor",
-    "doc-anchor", "permalink-anchor", "icon-link", "section-anchor", "mw-editsection",
+    "headerlink",
+    "anchorjs-link",
+    "header-anchor",
+    "heading-anchor",
+    "permalink",
+    "anchor-link",
+    "hash-link",
+    "headinglink",
+    "heading-link",
+    "anchor-heading",
+    "self-link",
+    "anchor",
+    "doc-anchor",
+    "permalink-anchor",
+    "permalink-widget",
+    "icon-link",
+    "section-anchor",
+    "mw-editsection",
 ];
 
 /// What such links show.
-const PERMALINK_TEXT: &[&str] =
-    &["¶", "#", "§", "🔗", "link", "permalink", "", "⚓", "[¶]", "[edit]", "[link]"];
+const PERMALINK_SIGNS: &[&str] = &["¶", "#", "§", "🔗", "", "⚓", "[¶]"];
+
+/// What links show that are such by their own class; in prose the words would mean something.
+const PERMALINK_WORDS: &[&str] = &["link", "permalink", "[edit]", "[link]"];
 
 /// Attributes that hold an image's true address when a script loads it late.
 const LAZY_SOURCES: &[&str] =
@@ -21,8 +38,12 @@ const LAZY_SOURCES: &[&str] =
 pub(super) fn is_permalink(tree: &Tree, id: NodeId) -> bool {
     let Some(element) = tree.element(id) else { return false };
     let href = element.attribute("href").unwrap_or_default();
-    let class = element.attribute("class").unwrap_or_default();
-    let is_marked = class.split_ascii_whitespace().any(|word| PERMALINK.contains(&word));
+    let is_by_class = has_word(element.attribute("class"), PERMALINK);
+    let is_marked = is_by_class
+        || element.attribute("title").is_some_and(is_permalink_title)
+        || tree
+            .parent(id)
+            .is_some_and(|parent| has_word(tree.attribute(parent, "class"), PERMALINK));
     if !is_marked && !href.contains('#') {
         return false;
     }
@@ -32,10 +53,22 @@ pub(super) fn is_permalink(tree: &Tree, id: NodeId) -> bool {
         return false;
     }
     let text = tree.text_content(id).trim().to_lowercase();
-    if is_marked {
-        return PERMALINK_TEXT.contains(&text.as_str());
+    match text.as_str() {
+        "¶" | "#" | "🔗" => true,
+        text if is_by_class && PERMALINK_WORDS.contains(&text) => true,
+        text => is_marked && PERMALINK_SIGNS.contains(&text),
     }
-    matches!(text.as_str(), "¶" | "#" | "🔗")
+}
+
+fn has_word(classes: Option<&str>, words: &[&str]) -> bool {
+    classes.unwrap_or_default().split_ascii_whitespace().any(|word| words.contains(&word))
+}
+
+fn is_permalink_title(title: &str) -> bool {
+    let title = title.trim().to_lowercase();
+    ["permalink", "permanent link", "direct link", "link to this"]
+        .iter()
+        .any(|start| title.starts_with(start))
 }
 
 /// The fragment that leads to the heading at `id`: its own `id`, that of an element in it, or
@@ -58,10 +91,80 @@ pub(super) fn heading_anchor(tree: &Tree, id: NodeId) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// An image's alternative text.
-pub(super) fn alternative_text(tree: &Tree, id: NodeId) -> String {
-    let text = tree.attribute(id, "alt").or_else(|| tree.attribute(id, "title"));
-    text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+/// An image's alternative text, and its title where that says something else.
+pub(super) fn texts(tree: &Tree, id: NodeId) -> (String, String) {
+    let text = |name| collapse(tree.attribute(id, name).unwrap_or_default());
+    let (alt, title) = (text("alt"), text("title"));
+    if alt == title { (alt, String::new()) } else { (alt, title) }
+}
+
+/// `text` with its white space collapsed.
+pub(super) fn collapse(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the image at `id` is a dot that only counts readers.
+pub(super) fn is_dot(tree: &Tree, id: NodeId) -> bool {
+    let is_point = |name| matches!(tree.attribute(id, name).map(str::trim), Some("0" | "1"));
+    is_point("width") && is_point("height")
+}
+
+/// Whether the image at `id`, which has no address, stands before a `noscript` that has one.
+pub(super) fn has_noscript_twin(tree: &Tree, id: NodeId) -> bool {
+    let after = std::iter::successors(tree.next(id), |node| tree.next(*node));
+    let twin = after.take(3).find(|node| tree.element(*node).is_some());
+    twin.is_some_and(|node| {
+        tree.tag(node) == "noscript"
+            && tree.descendants(node).take(8).any(|inner| tree.tag(inner) == "img")
+    })
+}
+
+/// Whether the link at `id` has a heading in it, which then is what links.
+pub(super) fn holds_heading(tree: &Tree, id: NodeId) -> bool {
+    tree.descendants(id)
+        .take(32)
+        .any(|node| matches!(tree.tag(node), "h1" | "h2" | "h3" | "h4" | "h5" | "h6"))
+}
+
+/// The text of the SVG image at `id` that a reader sees, and the rest.
+pub(super) fn svg_text(tree: &Tree, id: NodeId) -> (String, String) {
+    let (mut drawn, mut rest, mut title) = (String::new(), String::new(), String::new());
+    let (mut text_depth, mut title_depth) = (0_usize, 0_usize);
+    for step in tree.walk(id) {
+        let (Step::Enter(node) | Step::Leave(node)) = step;
+        let tag = tree.element(node).map_or("", |element| element.tag());
+        let depth = match tag {
+            "text" | "foreignObject" => &mut text_depth,
+            "title" => &mut title_depth,
+            _ => match (step, tree.text(node)) {
+                (Step::Enter(_), Some(text)) if title_depth > 0 => {
+                    title.push_str(text);
+                    continue;
+                }
+                (Step::Enter(_), Some(text)) if text_depth > 0 => {
+                    drawn.push_str(text);
+                    continue;
+                }
+                (Step::Enter(_), Some(text)) => {
+                    rest.push_str(text);
+                    continue;
+                }
+                _ => continue,
+            },
+        };
+        match step {
+            Step::Enter(_) => *depth += 1,
+            Step::Leave(_) => *depth = depth.saturating_sub(1),
+        }
+        drawn.push(' ');
+    }
+    let is_image = tree.attribute(id, "role") == Some("img");
+    if is_image && drawn.trim().is_empty() {
+        let label = tree.attribute(id, "aria-label").unwrap_or_default();
+        return (if title.is_empty() { label.to_owned() } else { title }, rest);
+    }
+    rest.push_str(&title);
+    (drawn, rest)
 }
 
 /// The first address of an image that is one: never a `data:` blob, and what a script would load
@@ -89,84 +192,7 @@ fn first_candidate(value: &str) -> String {
 fn is_address(address: &str) -> bool {
     let start: String = address.chars().take(12).collect::<String>().to_ascii_lowercase();
     !address.is_empty()
-        && !["data:", "blob:", "javascript:", "about:"].iter().any(|scheme| start.starts_with(scheme))
-}
-
-/// The TeX of the MathML formula at `id`, and whether it is a block, where the page gives it.
-pub(super) fn math_tex(tree: &Tree, id: NodeId) -> Option<(String, bool)> {
-    let element = tree.element(id)?;
-    let annotation = tree.descendants(id).find(|node| {
-        let is_tex = |kind: &str| kind.contains("tex") || kind.contains("TeX");
-        tree.attribute(*node, "encoding").is_some_and(is_tex)
-    });
-    let tex = annotation
-        .map(|node| tree.text_content(node))
-        .or_else(|| element.attribute("alttext").map(str::to_owned))
-        .unwrap_or_else(|| linear_math(tree, id));
-    let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_block = element.attribute("display") == Some("block");
-    (!tex.is_empty()).then_some((tex, is_block))
-}
-
-/// A formula without TeX, written so that no two parts run together: `a/b`, `x^2`, `a_i`.
-fn linear_math(tree: &Tree, id: NodeId) -> String {
-    let mut tex = String::new();
-    for step in tree.walk(id) {
-        match step {
-            Step::Enter(node) => match tree.text(node) {
-                Some(text) => tex.push_str(text.trim()),
-                None => tex.push_str(opening(tree, node)),
-            },
-            Step::Leave(node) => tex.push_str(closing(tree, node)),
-        }
-    }
-    tex
-}
-
-fn math_name(tree: &Tree, node: NodeId) -> &str {
-    tree.element(node).map_or("", |element| element.tag())
-}
-
-/// The place of `node` among the elements of its parent.
-fn place(tree: &Tree, node: NodeId) -> usize {
-    let before = std::iter::successors(tree.previous(node), |node| tree.previous(*node));
-    before.take(3).filter(|node| tree.element(*node).is_some()).count()
-}
-
-fn opening(tree: &Tree, node: NodeId) -> &'static str {
-    let parent = tree.parent(node).map_or("", |parent| math_name(tree, parent));
-    let own = match math_name(tree, node) {
-        "mfrac" => "\\frac",
-        "msqrt" => "\\sqrt{",
-        _ => "",
-    };
-    let part = match (parent, place(tree, node)) {
-        ("mfrac", _) => "{",
-        ("msup" | "mover", 1) | ("msubsup" | "munderover", 2) => "^{",
-        ("msub" | "munder" | "msubsup" | "munderover", 1) => "_{",
-        _ => "",
-    };
-    match (part, own) {
-        ("", own) => own,
-        ("{", "\\frac") => "{\\frac",
-        ("^{", "\\frac") => "^{\\frac",
-        ("_{", "\\frac") => "_{\\frac",
-        (part, _) => part,
-    }
-}
-
-fn closing(tree: &Tree, node: NodeId) -> &'static str {
-    let parent = tree.parent(node).map_or("", |parent| math_name(tree, parent));
-    let is_part = match parent {
-        "mfrac" => tree.element(node).is_some(),
-        "msup" | "mover" | "msub" | "munder" | "msubsup" | "munderover" => {
-            tree.element(node).is_some() && place(tree, node) > 0
-        }
-        _ => false,
-    };
-    match (is_part, math_name(tree, node)) {
-        (true, "msqrt") => "}}",
-        (true, _) | (false, "msqrt") => "}",
-        _ => "",
-    }
+        && !["data:", "blob:", "javascript:", "about:"]
+            .iter()
+            .any(|scheme| start.starts_with(scheme))
 }

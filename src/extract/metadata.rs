@@ -46,24 +46,83 @@ pub(super) fn find_language(document: &mut Document) {
     }
 }
 
+/// Languages that have a two-letter code, with it.
+const SHORT_CODES: &[(&str, &str)] = &[
+    ("eng", "en"),
+    ("rus", "ru"),
+    ("cmn", "zh"),
+    ("spa", "es"),
+    ("por", "pt"),
+    ("ita", "it"),
+    ("fra", "fr"),
+    ("deu", "de"),
+    ("ukr", "uk"),
+    ("pol", "pl"),
+    ("nld", "nl"),
+    ("ces", "cs"),
+    ("dan", "da"),
+    ("swe", "sv"),
+    ("nob", "nb"),
+    ("fin", "fi"),
+    ("hun", "hu"),
+    ("ron", "ro"),
+    ("tur", "tr"),
+    ("ell", "el"),
+    ("heb", "he"),
+    ("ara", "ar"),
+    ("pes", "fa"),
+    ("hin", "hi"),
+    ("ben", "bn"),
+    ("jpn", "ja"),
+    ("kor", "ko"),
+    ("vie", "vi"),
+    ("tha", "th"),
+    ("ind", "id"),
+    ("bul", "bg"),
+    ("srp", "sr"),
+    ("hrv", "hr"),
+    ("slk", "sk"),
+    ("slv", "sl"),
+    ("lit", "lt"),
+    ("lav", "lv"),
+    ("est", "et"),
+    ("cat", "ca"),
+    ("bel", "be"),
+    ("kat", "ka"),
+    ("hye", "hy"),
+    ("aze", "az"),
+    ("uzb", "uz"),
+    ("epo", "eo"),
+    ("lat", "la"),
+    ("afr", "af"),
+    ("urd", "ur"),
+    ("tam", "ta"),
+    ("tel", "te"),
+    ("kan", "kn"),
+    ("mal", "ml"),
+    ("mar", "mr"),
+    ("guj", "gu"),
+    ("pan", "pa"),
+    ("nep", "ne"),
+    ("sin", "si"),
+    ("mya", "my"),
+    ("khm", "km"),
+    ("amh", "am"),
+    ("tgl", "tl"),
+    ("jav", "jv"),
+    ("mkd", "mk"),
+    ("yid", "yi"),
+    ("tuk", "tk"),
+    ("aka", "ak"),
+    ("zul", "zu"),
+    ("sna", "sn"),
+    ("ori", "or"),
+];
+
 /// The two-letter code of a language where it has one (ISO 639-1), else the three-letter one.
 fn short_code(lang: whatlang::Lang) -> &'static str {
-    const SHORT: &[(&str, &str)] = &[
-        ("eng", "en"), ("rus", "ru"), ("cmn", "zh"), ("spa", "es"), ("por", "pt"), ("ita", "it"),
-        ("fra", "fr"), ("deu", "de"), ("ukr", "uk"), ("pol", "pl"), ("nld", "nl"), ("ces", "cs"),
-        ("dan", "da"), ("swe", "sv"), ("nob", "nb"), ("fin", "fi"), ("hun", "hu"), ("ron", "ro"),
-        ("tur", "tr"), ("ell", "el"), ("heb", "he"), ("ara", "ar"), ("pes", "fa"), ("hin", "hi"),
-        ("ben", "bn"), ("jpn", "ja"), ("kor", "ko"), ("vie", "vi"), ("tha", "th"), ("ind", "id"),
-        ("bul", "bg"), ("srp", "sr"), ("hrv", "hr"), ("slk", "sk"), ("slv", "sl"), ("lit", "lt"),
-        ("lav", "lv"), ("est", "et"), ("cat", "ca"), ("bel", "be"), ("kat", "ka"), ("hye", "hy"),
-        ("aze", "az"), ("uzb", "uz"), ("epo", "eo"), ("lat", "la"), ("afr", "af"), ("urd", "ur"),
-        ("tam", "ta"), ("tel", "te"), ("kan", "kn"), ("mal", "ml"), ("mar", "mr"), ("guj", "gu"),
-        ("pan", "pa"), ("nep", "ne"), ("sin", "si"), ("mya", "my"), ("khm", "km"), ("amh", "am"),
-        ("tgl", "tl"), ("jav", "jv"), ("mkd", "mk"), ("yid", "yi"), ("tuk", "tk"), ("aka", "ak"),
-        ("zul", "zu"), ("sna", "sn"), ("ori", "or"),
-    ];
     let code = lang.code();
-    SHORT.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| short)
+    SHORT_CODES.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| short)
 }
 
 /// The page's `meta` elements, in order.
@@ -72,7 +131,8 @@ struct Meta(Vec<(String, String)>);
 impl Meta {
     fn collect(tree: &Tree) -> Self {
         let pairs = elements(tree, "meta").filter_map(|node| {
-            let name = ["property", "name", "itemprop"].iter().find_map(|key| tree.attribute(node, key));
+            let name =
+                ["property", "name", "itemprop"].iter().find_map(|key| tree.attribute(node, key));
             let content = collapse(tree.attribute(node, "content")?);
             Some((name?.trim().to_ascii_lowercase(), content)).filter(|(_, c)| !c.is_empty())
         });
@@ -131,6 +191,7 @@ fn declared_language(tree: &Tree) -> Option<String> {
     let html = elements(tree, "html").next()?;
     let lang = tree.attribute(html, "lang").or_else(|| tree.attribute(html, "xml:lang"))?;
     let primary = lang.split(['-', '_']).next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_code = (2..=3).contains(&primary.len()) && primary.chars().all(|c| c.is_ascii_lowercase());
+    let is_code =
+        (2..=3).contains(&primary.len()) && primary.chars().all(|c| c.is_ascii_lowercase());
     is_code.then_some(primary)
 }

@@ -13,20 +13,27 @@
 //!
 //! What it does not do: it fetches nothing, runs no script, and reads no style sheet.
 
+mod blocks;
 mod code;
 mod content;
+mod delimiter;
 mod escape;
 mod fence;
 mod hidden;
+mod inlines;
 mod links;
+mod math;
 mod media;
 mod metadata;
+mod noscript;
 mod parse;
 mod piece;
 mod plain;
 mod render;
 mod run;
 mod select;
+mod sink;
+mod syntax;
 mod table;
 mod tree;
 mod walk;
@@ -174,7 +181,7 @@ fn extract_html(
     flags.extend(links_cut.then_some(PageFlag::LinksCut));
     let selection = match options.main_content.as_str() {
         "auto" => content::select(&tree),
-        "off" => content::whole_page(&tree),
+        "off" => content::Selection { removed: Vec::new(), is_whole: false },
         selector => select::select(&tree, selector)?,
     };
     flags.extend(selection.is_whole.then_some(PageFlag::WholePage));
@@ -277,7 +284,8 @@ impl Addresses {
         let address = trim(address);
         match (&self.base, url::Url::parse(address)) {
             (_, Ok(absolute)) => {
-                let is_safe = matches!(absolute.scheme(), "http" | "https" | "mailto" | "ftp" | "tel");
+                let is_safe =
+                    matches!(absolute.scheme(), "http" | "https" | "mailto" | "ftp" | "tel");
                 is_safe.then(|| address.to_owned())
             }
             (Some(base), Err(_)) => base.as_url().join(address).ok().map(String::from),

@@ -5,8 +5,7 @@
 //! after the parse would come too late. [`Guard`] stands between the two and lets no more than
 //! [`ParseLimits`] through; what it holds back are tags, never text.
 
-use std::borrow::Cow;
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use html5ever::buffer_queue::BufferQueue;
@@ -14,13 +13,12 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{
     Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
-use html5ever::tree_builder::{
-    ElementFlags, NodeOrText, QuirksMode, TreeBuilder, TreeBuilderOpts, TreeSink,
-};
-use html5ever::{Attribute, LocalName, QualName, TokenizerResult};
+use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
+use html5ever::{LocalName, TokenizerResult};
 
 use super::fence::fence_attributes;
-use super::tree::{Element, NodeData, NodeId, Tree};
+use super::sink::Sink;
+use super::tree::{NodeId, Tree};
 use crate::model::PageFlag;
 
 /// How much of a page is parsed.
@@ -39,9 +37,31 @@ const PIECE_BYTES: usize = 4_096;
 /// builder opens each of them again in every following block.
 const MAX_FORMATTING: u32 = 64;
 
-/// Parses `html` and says which limits cut it.
+/// Most frames in frames that are read.
+const MAX_FRAME_LEVELS: usize = 3;
+
+/// Parses `html`, with the documents that its frames state (`srcdoc`) where they stand, and says
+/// which limits cut it.
 pub(super) fn parse(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
-    let sink = Sink { tree: RefCell::new(Tree::new()), last_depth: Cell::new(0) };
+    let (mut tree, mut flags) = parse_document(html, limits);
+    let mut from = 0;
+    for _ in 0..MAX_FRAME_LEVELS {
+        let frames = tree.frames_from(from);
+        from = tree.len();
+        for (frame, document) in frames {
+            let left = limits.max_nodes.saturating_sub(tree.len());
+            let (inner, cut) = parse_document(&document, ParseLimits { max_nodes: left, ..limits });
+            tree.graft(frame, inner);
+            flags.extend(cut);
+        }
+    }
+    flags.sort_unstable();
+    flags.dedup();
+    (tree, flags)
+}
+
+fn parse_document(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
+    let sink = Sink::new(html.len());
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let guard = Guard {
         builder: TreeBuilder::new(sink, options),
@@ -58,7 +78,7 @@ pub(super) fn parse(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
     for piece in pieces(&html) {
         input.push_back(StrTendril::from_slice(piece));
         while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
-        if tokenizer.sink.builder.sink.tree.borrow().len() > limits.max_nodes {
+        if tokenizer.sink.builder.sink.node_count() > limits.max_nodes {
             flags.push(PageFlag::NodesCut);
             break;
         }
@@ -68,7 +88,7 @@ pub(super) fn parse(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
     if guard.is_deep.get() {
         flags.push(PageFlag::DepthCut);
     }
-    (guard.builder.sink.tree.into_inner(), flags)
+    (guard.builder.sink.into_tree(), flags)
 }
 
 /// Cuts `text` into pieces of about [`PIECE_BYTES`] at character boundaries.
@@ -108,7 +128,7 @@ impl Guard {
             return true;
         }
         let is_formatting = is_formatting(&tag.name);
-        let is_too_deep = self.depth.get() >= self.limits.max_depth;
+        let is_too_deep = self.depth.get() >= self.limits.max_depth && !self.leaves_foreign(tag);
         if is_too_deep || (is_formatting && self.formatting.get() >= MAX_FORMATTING) {
             self.is_deep.set(true);
             *self.dropped.borrow_mut().entry(tag.name.clone()).or_insert(0) += 1;
@@ -118,6 +138,12 @@ impl Guard {
             self.formatting.set(self.formatting.get() + 1);
         }
         true
+    }
+
+    /// Whether the tag ends SVG or MathML, which makes the tree less deep.
+    fn leaves_foreign(&self, tag: &Tag) -> bool {
+        is_breakout(&tag.name)
+            && self.builder.adjusted_current_node_present_but_not_in_html_namespace()
     }
 
     fn lets_end_through(&self, tag: &Tag) -> bool {
@@ -144,7 +170,7 @@ impl TokenSink for Guard {
         };
         let result = self.builder.process_token(token, line_number);
         if tag_kind == Some(TagKind::StartTag) {
-            self.depth.set(self.builder.sink.last_depth.get());
+            self.depth.set(self.builder.sink.last_depth());
         }
         result
     }
@@ -163,9 +189,28 @@ impl TokenSink for Guard {
 fn is_leaf(name: &str) -> bool {
     matches!(
         name,
-        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta"
-            | "source" | "track" | "wbr" | "script" | "style" | "textarea" | "title" | "xmp"
-            | "iframe" | "noembed" | "noframes" | "plaintext"
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "link"
+            | "meta"
+            | "source"
+            | "track"
+            | "wbr"
+            | "script"
+            | "style"
+            | "textarea"
+            | "title"
+            | "xmp"
+            | "iframe"
+            | "noembed"
+            | "noframes"
+            | "plaintext"
     )
 }
 
@@ -174,159 +219,60 @@ fn is_leaf(name: &str) -> bool {
 fn is_formatting(name: &str) -> bool {
     matches!(
         name,
-        "a" | "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike"
-            | "strong" | "tt" | "u"
+        "a" | "b"
+            | "big"
+            | "code"
+            | "em"
+            | "font"
+            | "i"
+            | "nobr"
+            | "s"
+            | "small"
+            | "strike"
+            | "strong"
+            | "tt"
+            | "u"
     )
 }
 
-/// Builds the [`Tree`] as the tree builder asks.
-struct Sink {
-    tree: RefCell<Tree>,
-    /// Depth of the last element placed.
-    last_depth: Cell<u32>,
-}
-
-impl Sink {
-    fn place(&self, id: NodeId) {
-        self.last_depth.set(self.tree.borrow().depth(id));
-    }
-
-    /// Adds `text` to `neighbour` where that is text.
-    fn merge(&self, neighbour: Option<NodeId>, text: &StrTendril) -> bool {
-        let mut tree = self.tree.borrow_mut();
-        match neighbour.and_then(|id| tree.text_mut(id)) {
-            Some(before) => {
-                before.push_tendril(text);
-                true
-            }
-            None => false,
-        }
-    }
-}
-
-impl TreeSink for Sink {
-    type Handle = NodeId;
-    type Output = Self;
-    type ElemName<'a> = Ref<'a, QualName>;
-
-    fn finish(self) -> Self {
-        self
-    }
-
-    fn parse_error(&self, _message: Cow<'static, str>) {}
-
-    fn get_document(&self) -> NodeId {
-        NodeId::DOCUMENT
-    }
-
-    #[expect(clippy::expect_used, reason = "html5ever asks for the names of elements alone")]
-    fn elem_name<'a>(&'a self, target: &'a NodeId) -> Ref<'a, QualName> {
-        Ref::map(self.tree.borrow(), |tree| &tree.element(*target).expect("an element").name)
-    }
-
-    fn create_element(
-        &self,
-        name: QualName,
-        attributes: Vec<Attribute>,
-        flags: ElementFlags,
-    ) -> NodeId {
-        let mut tree = self.tree.borrow_mut();
-        let id = tree.create(NodeData::Element(Element { name, attributes }));
-        if flags.template {
-            let contents = tree.create(NodeData::Root);
-            tree.append(id, contents);
-        }
-        id
-    }
-
-    fn create_comment(&self, _text: StrTendril) -> NodeId {
-        self.tree.borrow_mut().create(NodeData::Comment)
-    }
-
-    fn create_pi(&self, _target: StrTendril, _data: StrTendril) -> NodeId {
-        self.tree.borrow_mut().create(NodeData::Comment)
-    }
-
-    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
-        match child {
-            NodeOrText::AppendNode(id) => {
-                self.tree.borrow_mut().append(*parent, id);
-                self.place(id);
-            }
-            NodeOrText::AppendText(text) => {
-                let last = self.tree.borrow().last_child(*parent);
-                if !self.merge(last, &text) {
-                    let mut tree = self.tree.borrow_mut();
-                    let id = tree.create(NodeData::Text(text));
-                    tree.append(*parent, id);
-                }
-            }
-        }
-    }
-
-    fn append_based_on_parent_node(
-        &self,
-        element: &NodeId,
-        previous: &NodeId,
-        child: NodeOrText<NodeId>,
-    ) {
-        let has_parent = self.tree.borrow().parent(*element).is_some();
-        if has_parent {
-            self.append_before_sibling(element, child);
-        } else {
-            self.append(previous, child);
-        }
-    }
-
-    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
-
-    fn get_template_contents(&self, target: &NodeId) -> NodeId {
-        self.tree.borrow().first_child(*target).unwrap_or(*target)
-    }
-
-    fn same_node(&self, x: &NodeId, y: &NodeId) -> bool {
-        x == y
-    }
-
-    fn set_quirks_mode(&self, _mode: QuirksMode) {}
-
-    fn append_before_sibling(&self, sibling: &NodeId, child: NodeOrText<NodeId>) {
-        match child {
-            NodeOrText::AppendNode(id) => {
-                let mut tree = self.tree.borrow_mut();
-                tree.detach(id);
-                tree.insert_before(*sibling, id);
-                drop(tree);
-                self.place(id);
-            }
-            NodeOrText::AppendText(text) => {
-                let previous = self.tree.borrow().previous(*sibling);
-                if !self.merge(previous, &text) {
-                    let mut tree = self.tree.borrow_mut();
-                    let id = tree.create(NodeData::Text(text));
-                    tree.insert_before(*sibling, id);
-                }
-            }
-        }
-    }
-
-    fn add_attrs_if_missing(&self, target: &NodeId, attributes: Vec<Attribute>) {
-        let mut tree = self.tree.borrow_mut();
-        let Some(element) = tree.element_mut(*target) else { return };
-        for attribute in attributes {
-            if element.attributes.iter().all(|present| present.name != attribute.name) {
-                element.attributes.push(attribute);
-            }
-        }
-    }
-
-    fn remove_from_parent(&self, target: &NodeId) {
-        self.tree.borrow_mut().detach(*target);
-    }
-
-    fn reparent_children(&self, node: &NodeId, new_parent: &NodeId) {
-        self.tree.borrow_mut().reparent_children(*node, *new_parent);
-    }
+/// Elements that end SVG and MathML around them (HTML §13.2.6.5).
+fn is_breakout(name: &str) -> bool {
+    is_formatting(name) && !matches!(name, "a" | "font")
+        || matches!(
+            name,
+            "blockquote"
+                | "body"
+                | "br"
+                | "center"
+                | "dd"
+                | "div"
+                | "dl"
+                | "dt"
+                | "embed"
+                | "h1"
+                | "h2"
+                | "h3"
+                | "h4"
+                | "h5"
+                | "h6"
+                | "head"
+                | "hr"
+                | "img"
+                | "li"
+                | "listing"
+                | "menu"
+                | "meta"
+                | "ol"
+                | "p"
+                | "pre"
+                | "ruby"
+                | "span"
+                | "sub"
+                | "sup"
+                | "table"
+                | "ul"
+                | "var"
+        )
 }
 
 #[cfg(test)]
@@ -355,7 +301,7 @@ mod tests {
         check_bounded(&"<ul><li>".repeat(50_000));
         check_bounded(&"<b>".repeat(50_000));
         check_bounded(&"<table><tr><td>".repeat(20_000));
-        let fonts = (0..5_000).fold(String::new(), |all, n| all + "<font a" + &n.to_string() + "=1>");
+        let fonts = (0..5_000).fold(String::new(), |fonts, n| fonts + &format!("<font a{n}=1>"));
         check_bounded(&format!("{fonts}{}", "<p>x".repeat(50_000)));
         check_bounded(&"<svg><g>".repeat(50_000));
     }

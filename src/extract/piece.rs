@@ -29,12 +29,15 @@ pub(super) enum Piece {
         text: String,
     },
     /// A table of data.
-    Table(Table),
+    Table(Box<Table>),
     /// A block of TeX.
     Math(String),
     /// A thematic break.
     Rule,
 }
+
+/// Highest number of a list item (CommonMark 0.31 §5.2: nine digits).
+pub(super) const MAX_NUMBER: u32 = 999_999_999;
 
 /// What may hold blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,12 +73,7 @@ pub(super) enum Inline {
     /// The innermost mark, which is this one, ends.
     Close(Mark),
     /// An image that has an address.
-    Image {
-        /// Its alternative text.
-        alt: String,
-        /// Its address.
-        address: String,
-    },
+    Image(Box<Image>),
     /// A hard line break.
     Break,
 }
@@ -94,12 +92,27 @@ pub(super) enum Mark {
     /// Subscript.
     Subscript,
     /// A link.
-    Link {
-        /// Where it leads.
-        address: String,
-        /// Its title, empty where it has none.
-        title: String,
-    },
+    Link(Box<Link>),
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    /// Where it leads.
+    pub(super) address: String,
+    /// Its title, empty where it has none.
+    pub(super) title: String,
+}
+
+/// An image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Image {
+    /// Its alternative text.
+    pub(super) alt: String,
+    /// Its address.
+    pub(super) address: String,
+    /// Its title, empty where it has none.
+    pub(super) title: String,
 }
 
 impl Mark {

@@ -13,7 +13,9 @@ pub(super) fn markdown(text: &str) -> String {
             continue;
         }
         let is_laid_out = block.lines().any(|line| {
-            line.starts_with([' ', '\t']) || line.trim_start().contains("   ") || line.contains('\t')
+            line.starts_with([' ', '\t'])
+                || line.trim_start().contains("   ")
+                || line.contains('\t')
         });
         blocks.push(if is_laid_out { fenced(block) } else { paragraph(block) });
     }
@@ -34,7 +36,7 @@ fn paragraph(block: &str) -> String {
         }
         text.push_text(line.trim_end());
     }
-    text.escaped(Place::Paragraph, &[])
+    text.escaped(Place::Paragraph)
 }
 
 /// A document of Markdown alone.

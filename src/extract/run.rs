@@ -11,10 +11,30 @@ use super::piece::{Inline, Mark};
 pub(super) struct Run {
     items: Vec<Inline>,
     /// Marks in force, outermost first; those from `opened` on are not yet in `items`.
-    marks: Vec<Mark>,
+    marks: Vec<OpenMark>,
     opened: usize,
     has_space: bool,
     breaks: usize,
+    code: CodeState,
+}
+
+#[derive(Debug)]
+struct OpenMark {
+    mark: Mark,
+    /// Whether it has said what it has to say: a link is written once, not again in every block
+    /// that it holds.
+    is_spent: bool,
+}
+
+/// Whether text is code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum CodeState {
+    #[default]
+    Off,
+    /// It is, and the next word begins a stretch of its own.
+    Fresh,
+    /// It is, and the next word goes on the stretch before.
+    Begun,
 }
 
 impl Run {
@@ -24,8 +44,26 @@ impl Run {
         let Some(first) = words.next() else { return };
         self.word(first);
         for word in words {
-            self.space();
-            self.word(word);
+            if word.is_empty() {
+                self.has_space = true;
+            } else {
+                self.next_word(word);
+            }
+        }
+    }
+
+    /// Adds a word behind white space.
+    fn next_word(&mut self, word: &str) {
+        self.has_space = true;
+        let is_plain =
+            self.code == CodeState::Off && self.breaks == 0 && self.opened == self.marks.len();
+        match self.items.last_mut() {
+            Some(Inline::Text(before)) if is_plain => {
+                before.push(' ');
+                before.push_str(word);
+                self.has_space = false;
+            }
+            _ => self.word(word),
         }
     }
 
@@ -33,11 +71,53 @@ impl Run {
         if word.is_empty() {
             return;
         }
+        if self.code != CodeState::Off {
+            return self.code_word(word);
+        }
         self.settle();
         match self.items.last_mut() {
             Some(Inline::Text(before)) => before.push_str(word),
             _ => self.items.push(Inline::Text(word.to_owned())),
         }
+    }
+
+    /// Adds a word of code to the stretch before, where nothing stands between.
+    fn code_word(&mut self, word: &str) {
+        let is_inside = self.breaks == 0 && self.opened == self.marks.len();
+        let goes_on = is_inside && (self.code == CodeState::Begun || !self.has_space);
+        self.code = CodeState::Begun;
+        if let (true, Some(Inline::Code(before))) = (goes_on, self.items.last_mut()) {
+            if self.has_space {
+                before.push(' ');
+            }
+            before.push_str(word);
+            self.has_space = false;
+            return;
+        }
+        self.settle();
+        match self.items.last_mut() {
+            Some(Inline::Code(before)) => before.push_str(word),
+            _ => self.items.push(Inline::Code(word.to_owned())),
+        }
+    }
+
+    /// Makes what follows code, and says whether it was not before.
+    pub(super) fn begin_code(&mut self) -> bool {
+        let begins = self.code == CodeState::Off;
+        if begins {
+            self.code = CodeState::Fresh;
+        }
+        begins
+    }
+
+    /// Makes what follows text again.
+    pub(super) fn end_code(&mut self) {
+        self.code = CodeState::Off;
+    }
+
+    /// Whether what follows is code.
+    pub(super) fn is_code(&self) -> bool {
+        self.code != CodeState::Off
     }
 
     /// Adds white space.
@@ -67,27 +147,22 @@ impl Run {
     }
 
     /// Begins `mark`, and says whether it does: a mark inside another of its kind says nothing.
-    pub(super) fn open(&mut self, mark: &Mark) -> bool {
-        let is_new = !self.marks.iter().any(|outer| outer.is_same_kind(mark));
+    pub(super) fn open(&mut self, mark: Mark) -> bool {
+        let is_new = !self.marks.iter().any(|outer| outer.mark.is_same_kind(&mark));
         if is_new {
-            self.marks.push(mark.clone());
+            self.marks.push(OpenMark { mark, is_spent: false });
         }
         is_new
     }
 
     /// Ends the innermost mark.
     pub(super) fn close(&mut self) {
-        if self.opened == self.marks.len() {
-            self.opened = self.opened.saturating_sub(1);
-            self.items.extend(self.marks.pop().map(Inline::Close));
-        } else {
-            self.marks.pop();
+        let is_written = self.opened == self.marks.len();
+        let Some(OpenMark { mark, is_spent }) = self.marks.pop() else { return };
+        self.opened = self.opened.min(self.marks.len());
+        if is_written && !is_spent {
+            self.items.push(Inline::Close(mark));
         }
-    }
-
-    /// Marks in force, outermost first.
-    pub(super) fn marks(&self) -> &[Mark] {
-        &self.marks
     }
 
     /// Whether there is no content.
@@ -95,14 +170,21 @@ impl Run {
         self.items.is_empty()
     }
 
-    /// Takes the content. Marks in force end with it and begin again with the next content.
+    /// Takes the content. Marks in force end with it and begin again with the next content, save
+    /// links.
     pub(super) fn take(&mut self) -> Vec<Inline> {
-        let open = self.marks.get(..self.opened).unwrap_or_default();
-        self.items.extend(open.iter().rev().cloned().map(Inline::Close));
+        for open in self.marks.iter_mut().take(self.opened).rev().filter(|open| !open.is_spent) {
+            self.items.push(Inline::Close(open.mark.clone()));
+            open.is_spent = matches!(open.mark, Mark::Link(_));
+        }
         self.opened = 0;
         self.has_space = false;
         self.breaks = 0;
-        std::mem::take(&mut self.items)
+        if self.code == CodeState::Begun {
+            self.code = CodeState::Fresh;
+        }
+        // The page keeps what it needs, the run its room.
+        self.items.drain(..).collect()
     }
 
     /// Writes what waits: breaks or white space, then marks.
@@ -116,13 +198,16 @@ impl Run {
         }
         self.breaks = 0;
         self.has_space = false;
-        while let Some(mark) = self.marks.get(self.opened).cloned() {
+        while let Some(open) = self.marks.get(self.opened) {
             self.opened += 1;
+            if open.is_spent {
+                continue;
+            }
             // `<b>a</b><b>b</b>` is one stretch.
-            if self.items.last() == Some(&Inline::Close(mark.clone())) {
+            if matches!(self.items.last(), Some(Inline::Close(before)) if *before == open.mark) {
                 self.items.pop();
             } else {
-                self.items.push(Inline::Open(mark));
+                self.items.push(Inline::Open(open.mark.clone()));
             }
         }
     }
@@ -135,10 +220,10 @@ impl Run {
     }
 }
 
-/// White space that collapses: that of HTML, and the no-break space, which separates words for a
-/// reader as any other.
+/// White space that collapses: that of HTML, and every other that only separates words for a
+/// reader (no-break and ideographic spaces).
 pub(super) fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{c}' | '\u{a0}')
+    c.is_whitespace()
 }
 
 #[cfg(test)]
@@ -153,7 +238,7 @@ mod tests {
     fn white_space_moves_out_of_marks() {
         let mut run = Run::default();
         run.text(" a");
-        run.open(&Mark::Strong);
+        run.open(Mark::Strong);
         run.text(" b ");
         run.close();
         run.text("c ");
@@ -171,7 +256,7 @@ mod tests {
     fn marks_around_nothing_and_breaks_at_the_edges_vanish() {
         let mut run = Run::default();
         run.line_break();
-        run.open(&Mark::Emphasis);
+        run.open(Mark::Emphasis);
         run.text(" \n ");
         run.close();
         run.text("a");
@@ -183,7 +268,7 @@ mod tests {
     fn adjacent_marks_of_one_kind_join() {
         let mut run = Run::default();
         for word in ["a", "b"] {
-            run.open(&Mark::Strong);
+            run.open(Mark::Strong);
             run.text(word);
             run.close();
         }
@@ -194,7 +279,7 @@ mod tests {
     #[test]
     fn marks_in_force_begin_again_after_a_block_boundary() {
         let mut run = Run::default();
-        run.open(&Mark::Strong);
+        run.open(Mark::Strong);
         run.text("a");
         let first = run.take();
         run.text("b");

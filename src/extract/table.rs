@@ -79,6 +79,9 @@ pub(super) enum Section {
     Foot,
 }
 
+/// Longest span (HTML §4.9.11). Spans only count: none drives how much is written.
+const MAX_SPAN: usize = 65_534;
+
 /// A cell as the page has it.
 #[derive(Debug)]
 pub(super) struct Cell {
@@ -86,6 +89,7 @@ pub(super) struct Cell {
     columns: usize,
     rows: usize,
     is_header: bool,
+    is_bold: bool,
     alignment: Alignment,
 }
 
@@ -94,13 +98,13 @@ impl Cell {
     pub(super) fn new(tree: &Tree, id: NodeId, text: Vec<Inline>) -> Self {
         let span = |name| {
             let value = tree.attribute(id, name).and_then(|value| value.trim().parse().ok());
-            value.unwrap_or(1_usize).clamp(1, Table::MAX_COLUMNS)
+            value.unwrap_or(1_usize).clamp(1, MAX_SPAN)
         };
         let is_header = tree.tag(id) == "th"
             || tree.attribute(id, "role") == Some("columnheader")
-            || tree.attribute(id, "scope") == Some("col")
-            || is_bold(&text);
+            || tree.attribute(id, "scope") == Some("col");
         Self {
+            is_bold: is_bold(&text),
             text,
             columns: span("colspan"),
             rows: span("rowspan"),
@@ -163,13 +167,12 @@ impl TableBuilder {
     pub(super) fn build(mut self) -> (Vec<Inline>, Table, Vec<Self>) {
         self.rows.retain(|(_, row)| !row.is_empty());
         self.rows.sort_by_key(|(section, _)| *section);
-        let has_header = self.rows.first().is_some_and(|(section, row)| {
-            *section == Section::Head || row.iter().all(|cell| cell.is_header)
-        });
+        let has_header = has_header(&self.rows);
         let mut table = Table::default();
-        let mut pending = Vec::new();
+        let mut grid = Grid { width: width(&self.rows), pending: Vec::new() };
         for (_, row) in self.rows {
-            let cells = place(row, &mut pending, &mut table.alignment);
+            let row = if has_header && table.rows.is_empty() { unbold(row) } else { row };
+            let cells = grid.place(row, &mut table.alignment);
             table.rows.push(cells);
         }
         let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -178,7 +181,7 @@ impl TableBuilder {
         }
         table.alignment.resize(columns, Alignment::None);
         if has_header && !table.rows.is_empty() {
-            table.header = unbold(table.rows.remove(0));
+            table.header = table.rows.remove(0);
         } else {
             table.header.resize_with(columns, Vec::new);
         }
@@ -186,60 +189,90 @@ impl TableBuilder {
     }
 }
 
-/// Drops the marks around header cells: a header is strong by itself.
-fn unbold(header: Vec<Vec<Inline>>) -> Vec<Vec<Inline>> {
-    header
-        .into_iter()
-        .map(|mut cell| {
-            if is_bold(&cell) {
-                cell.remove(0);
-                cell.pop();
-            }
-            cell
-        })
-        .collect()
+/// Whether the first row heads the others: by its section, by its cells, or because it alone is
+/// strong throughout.
+fn has_header(rows: &[(Section, Vec<Cell>)]) -> bool {
+    let Some(((section, first), below)) = rows.split_first() else { return false };
+    let is_strong = |row: &[Cell]| {
+        let mut filled = row.iter().filter(|cell| !cell.text.is_empty());
+        filled.all(|cell| cell.is_bold || cell.is_header)
+    };
+    let stands_out = is_strong(first) && below.first().is_some_and(|(_, row)| !is_strong(row));
+    *section == Section::Head || first.iter().all(|cell| cell.is_header) || stands_out
 }
 
-/// Puts a row's cells into columns. `pending` counts, for each column, the rows below that a cell
-/// above still spans.
-fn place(
-    row: Vec<Cell>,
-    pending: &mut Vec<usize>,
-    alignments: &mut Vec<Alignment>,
-) -> Vec<Vec<Inline>> {
-    let mut placed: Vec<Vec<Inline>> = Vec::new();
-    for cell in row {
-        while let Some(rows) = pending.get_mut(placed.len()).filter(|rows| **rows > 0) {
+/// Drops the marks around header cells: a `th` is strong by itself.
+fn unbold(mut header: Vec<Cell>) -> Vec<Cell> {
+    for cell in header.iter_mut().filter(|cell| cell.is_header && cell.is_bold) {
+        cell.text.remove(0);
+        cell.text.pop();
+    }
+    header
+}
+
+/// Columns of a table: as many as its widest row has cells, with those that reach into it from
+/// above. So a span attribute never makes a table wider than the cells that are there.
+fn width(rows: &[(Section, Vec<Cell>)]) -> usize {
+    let mut ends = vec![0_usize; rows.len() + 1];
+    let (mut reaching, mut width) = (0_usize, 0);
+    for (n, (_, row)) in rows.iter().enumerate() {
+        reaching -= ends.get(n).copied().unwrap_or(0).min(reaching);
+        width = width.max(row.len() + reaching);
+        for cell in row.iter().filter(|cell| cell.rows > 1) {
+            reaching += 1;
+            let end = (n + cell.rows).min(rows.len());
+            ends.iter_mut().skip(end).take(1).for_each(|count| *count += 1);
+        }
+    }
+    width.min(Table::MAX_COLUMNS)
+}
+
+/// Puts the cells of row after row into columns.
+struct Grid {
+    width: usize,
+    /// For each column, the rows below that a cell above still spans.
+    pending: Vec<usize>,
+}
+
+impl Grid {
+    fn place(&mut self, row: Vec<Cell>, alignments: &mut Vec<Alignment>) -> Vec<Vec<Inline>> {
+        self.pending.resize(self.width, 0);
+        alignments.resize(self.width, Alignment::None);
+        let mut placed: Vec<Vec<Inline>> = Vec::new();
+        let mut left = row.len();
+        for cell in row {
+            left -= 1;
+            self.skip_spanned(&mut placed);
+            if placed.len() >= self.width {
+                join_last(&mut placed, cell.text);
+                continue;
+            }
+            let room = (self.width - placed.len()).saturating_sub(left).max(1);
+            let mut text = Some(cell.text);
+            for _ in 0..cell.columns.min(room) {
+                let at = placed.len();
+                self.pending.iter_mut().skip(at).take(1).for_each(|rows| *rows = cell.rows - 1);
+                for alignment in alignments.iter_mut().skip(at).take(1) {
+                    if *alignment == Alignment::None {
+                        *alignment = cell.alignment;
+                    }
+                }
+                placed.push(text.take().unwrap_or_default());
+            }
+        }
+        for rows in self.pending.iter_mut().skip(placed.len()) {
+            *rows = rows.saturating_sub(1);
+        }
+        placed
+    }
+
+    /// Leaves blank what cells above span.
+    fn skip_spanned(&mut self, placed: &mut Vec<Vec<Inline>>) {
+        while let Some(rows) = self.pending.get_mut(placed.len()).filter(|rows| **rows > 0) {
             *rows -= 1;
             placed.push(Vec::new());
         }
-        if placed.len() >= Table::MAX_COLUMNS {
-            join_last(&mut placed, cell.text);
-            continue;
-        }
-        let columns = cell.columns.min(Table::MAX_COLUMNS - placed.len());
-        let mut text = Some(cell.text);
-        for _ in 0..columns {
-            let at = placed.len();
-            if pending.len() <= at {
-                pending.resize(at + 1, 0);
-            }
-            if alignments.len() <= at {
-                alignments.resize(at + 1, Alignment::None);
-            }
-            pending.iter_mut().skip(at).take(1).for_each(|rows| *rows = cell.rows - 1);
-            for alignment in alignments.iter_mut().skip(at).take(1) {
-                if *alignment == Alignment::None {
-                    *alignment = cell.alignment;
-                }
-            }
-            placed.push(text.take().unwrap_or_default());
-        }
     }
-    for rows in pending.iter_mut().skip(placed.len()).filter(|rows| **rows > 0) {
-        *rows -= 1;
-    }
-    placed
 }
 
 fn join_last(placed: &mut [Vec<Inline>], text: Vec<Inline>) {

@@ -11,21 +11,21 @@ const MAX_INDENT: usize = 16;
 
 /// Writes `pieces`, and lists the headings written.
 pub(super) fn write(pieces: &[Piece]) -> (String, Vec<Heading>) {
-    let loose = loose_lists(pieces);
+    let spacings = list_spacings(pieces);
     let mut writer = Writer::default();
     for (index, piece) in pieces.iter().enumerate() {
-        writer.piece(piece, loose.get(index).copied().unwrap_or(false));
+        writer.piece(piece, spacings.get(index).copied().unwrap_or_default());
     }
     (writer.markdown, writer.headings)
 }
 
-/// By piece: whether it opens a list with an item of several blocks, whose items are set apart by
-/// blank lines. A list after a paragraph does not count as a second block.
-fn loose_lists(pieces: &[Piece]) -> Vec<bool> {
-    let mut loose = vec![false; pieces.len()];
+/// By piece: loose where it opens a list with an item of several blocks. A list after a paragraph does not count as a second block.
+fn list_spacings(pieces: &[Piece]) -> Vec<Spacing> {
+    let mut spacings = vec![Spacing::Tight; pieces.len()];
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
-        let counts = !matches!(piece, Piece::Close | Piece::Open(Container::List(_) | Container::Item(_)));
+        let counts =
+            !matches!(piece, Piece::Close | Piece::Open(Container::List(_) | Container::Item(_)));
         if let Some((_, blocks)) = open.last_mut().filter(|_| counts) {
             *blocks += 1;
         }
@@ -34,16 +34,25 @@ fn loose_lists(pieces: &[Piece]) -> Vec<bool> {
             Piece::Close => {
                 let Some((item, blocks)) = open.pop() else { continue };
                 let is_item = matches!(pieces.get(item), Some(Piece::Open(Container::Item(_))));
-                if let (true, Some((list, _))) = (is_item && blocks > 1, open.last()) {
-                    if let Some(is_loose) = loose.get_mut(*list) {
-                        *is_loose = true;
-                    }
+                let list = open.last().filter(|_| is_item && blocks > 1);
+                if let Some(spacing) = list.and_then(|(list, _)| spacings.get_mut(*list)) {
+                    *spacing = Spacing::Loose;
                 }
             }
             _ => {}
         }
     }
-    loose
+    spacings
+}
+
+/// What stands between the items of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Spacing {
+    /// Nothing.
+    #[default]
+    Tight,
+    /// A blank line.
+    Loose,
 }
 
 #[derive(Default)]
@@ -74,16 +83,24 @@ enum Marker {
 }
 
 enum Level {
-    List { marker: Marker, next: u32, is_loose: bool, is_begun: bool },
+    List {
+        marker: Marker,
+        next: u32,
+        spacing: Spacing,
+        is_begun: bool,
+    },
     /// Prefix of the first line, until it is written, and of the lines after.
-    Block { first: Option<String>, rest: String },
+    Block {
+        first: Option<String>,
+        rest: String,
+    },
 }
 
 impl Writer {
-    fn piece(&mut self, piece: &Piece, is_loose: bool) {
+    fn piece(&mut self, piece: &Piece, spacing: Spacing) {
         match piece {
             Piece::Open(Container::Quote) => self.open_quote(),
-            Piece::Open(Container::List(start)) => self.open_list(*start, is_loose),
+            Piece::Open(Container::List(start)) => self.open_list(*start, spacing),
             Piece::Open(Container::Item(task)) => self.open_item(*task),
             Piece::Close => self.close(),
             Piece::Heading { level, text, anchor } => self.heading(*level, text, anchor.clone()),
@@ -115,7 +132,7 @@ impl Writer {
         self.last_list = None;
     }
 
-    fn open_list(&mut self, start: Option<u32>, is_loose: bool) {
+    fn open_list(&mut self, start: Option<u32>, spacing: Spacing) {
         let plain = if start.is_some() { Marker::Ordinal('.') } else { Marker::Bullet('-') };
         let marker = match (self.last_list.take(), plain) {
             (Some(Marker::Ordinal('.')), Marker::Ordinal(_)) => Marker::Ordinal(')'),
@@ -126,25 +143,30 @@ impl Writer {
         if self.gap == Gap::Blank && self.is_in_tight_list() && can_continue {
             self.gap = Gap::Line;
         }
-        self.levels.push(Level::List { marker, next: start.unwrap_or(1), is_loose, is_begun: false });
+        self.levels.push(Level::List {
+            marker,
+            next: start.unwrap_or(1),
+            spacing,
+            is_begun: false,
+        });
     }
 
     fn is_in_tight_list(&self) -> bool {
         let list = self.levels.iter().rev().find(|level| matches!(level, Level::List { .. }));
-        matches!(list, Some(Level::List { is_loose: false, .. }))
+        matches!(list, Some(Level::List { spacing: Spacing::Tight, .. }))
             && matches!(self.levels.last(), Some(Level::Block { .. }))
     }
 
     fn open_item(&mut self, task: Option<TaskState>) {
         let depth = self.levels.len();
         let mut mark = String::from("- ");
-        if let Some(Level::List { marker, next, is_loose, is_begun }) = self.levels.last_mut() {
+        if let Some(Level::List { marker, next, spacing, is_begun }) = self.levels.last_mut() {
             mark = match marker {
                 Marker::Bullet(bullet) => format!("{bullet} "),
                 Marker::Ordinal(point) => format!("{next}{point} "),
             };
             *next = next.saturating_add(1);
-            if *is_begun && !*is_loose {
+            if *is_begun && *spacing == Spacing::Tight {
                 self.gap = Gap::Line;
             }
             *is_begun = true;
@@ -166,6 +188,15 @@ impl Writer {
     }
 
     fn close(&mut self) {
+        if let [
+            ..,
+            Level::List { marker: Marker::Ordinal(_), .. },
+            Level::Block { first: Some(_), .. },
+        ] = self.levels.as_slice()
+        {
+            // An empty item counts.
+            self.block("");
+        }
         match self.levels.pop() {
             Some(Level::List { marker, .. }) => self.last_list = Some(marker),
             Some(Level::Block { .. }) => self.last_list = None,

@@ -1,5 +1,6 @@
 //! A page as its reader sees it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -20,18 +21,12 @@ pub struct Markdown(String);
 impl Markdown {
     /// Brings `text` into the form that the invariants state.
     pub fn new(text: &str) -> Self {
-        let mut clean = String::with_capacity(text.len() + 1);
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            match c {
-                '\r' if chars.peek() == Some(&'\n') => {}
-                '\r' => clean.push('\n'),
-                '\0' => {}
-                other => clean.push(other),
-            }
+        let mut clean = Cow::Borrowed(text);
+        if clean.contains(['\r', '\0']) {
+            clean = clean.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "").into();
         }
-        if is_nfc_quick(clean.chars()) != IsNormalized::Yes {
-            clean = clean.nfc().collect();
+        if !clean.is_ascii() && is_nfc_quick(clean.chars()) != IsNormalized::Yes {
+            clean = clean.nfc().collect::<String>().into();
         }
         let body = clean.trim_start_matches('\n').trim_end();
         if body.is_empty() {

@@ -15,5 +15,6 @@ mod corpus_files;
 mod crash;
 mod crawl;
 mod docs;
+mod markdown;
 mod messages;
 mod site;
