@@ -1,6 +1,6 @@
 //! Holds `src` against ARCHITECTURE.md: who may depend on whom, and how large files may grow.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers may fail the test")]
+#![expect(clippy::unwrap_used, reason = "a test's helpers may fail the test")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,8 +18,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &["model"]),
     ("output", &["model"]),
     ("demo", &[]),
-    ("config", &["model", "frontier", "fetch", "extract", "clean", "chunk", "store", "output", "demo"]),
-    ("pipeline", &["model", "frontier", "fetch", "extract", "clean", "chunk", "store", "output", "config"]),
+    (
+        "config",
+        &["model", "frontier", "fetch", "extract", "clean", "chunk", "store", "output", "demo"],
+    ),
+    (
+        "pipeline",
+        &["model", "frontier", "fetch", "extract", "clean", "chunk", "store", "output", "config"],
+    ),
     ("cli", &["model", "fetch", "chunk", "store", "demo", "config", "pipeline"]),
 ];
 
@@ -71,8 +77,13 @@ fn sources() -> Vec<Source> {
             }
             let is_test = path.file_name().is_some_and(|name| name == "tests.rs");
             let module = path.strip_prefix(&root).unwrap().components().next().unwrap();
-            let module = Path::new(module.as_os_str()).file_stem().unwrap().to_str().unwrap().to_owned();
-            if path.extension().is_none_or(|ending| ending != "rs") || is_test || module == "lib" || module == "main" {
+            let module =
+                Path::new(module.as_os_str()).file_stem().unwrap().to_str().unwrap().to_owned();
+            if path.extension().is_none_or(|ending| ending != "rs")
+                || is_test
+                || module == "lib"
+                || module == "main"
+            {
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap();
@@ -87,13 +98,17 @@ fn sources() -> Vec<Source> {
 fn production(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let is_comment = |line: &&str| line.trim_start().starts_with("//");
-    code.lines().map(|line| if is_comment(&line) { "" } else { line }).collect::<Vec<_>>().join("\n")
+    code.lines()
+        .map(|line| if is_comment(&line) { "" } else { line })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The first name after every `start`, and each of a group in braces.
 fn names_after(code: &str, start: &str) -> Vec<String> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
-    let name = |text: &str| text.trim_start().chars().take_while(|c| is_name(*c)).collect::<String>();
+    let name =
+        |text: &str| text.trim_start().chars().take_while(|c| is_name(*c)).collect::<String>();
     let mut names = Vec::new();
     for (_, after) in code.match_indices(start).map(|(at, _)| code.split_at(at + start.len())) {
         let Some(group) = after.strip_prefix('{') else {
@@ -170,7 +185,10 @@ fn the_table_itself_has_no_cycle() {
     for (n, (module, uses)) in MAY_USE.iter().enumerate() {
         for used in *uses {
             let at = order.iter().position(|m| m == used);
-            assert!(at.is_some_and(|at| at < n), "`{module}` uses `{used}`, which must stand above it");
+            assert!(
+                at.is_some_and(|at| at < n),
+                "`{module}` uses `{used}`, which must stand above it"
+            );
         }
     }
 }

@@ -79,7 +79,8 @@ impl Assembler<'_> {
     /// heading last.
     fn last_cut(&self, group: &Range<usize>) -> Option<usize> {
         let units = self.units(group);
-        let can_stand_last = |n: &usize| units.get(n - 1).is_some_and(|u| u.kind != BlockKind::Heading);
+        let can_stand_last =
+            |n: &usize| units.get(n - 1).is_some_and(|u| u.kind != BlockKind::Heading);
         (1..units.len()).rev().find(can_stand_last).map(|n| group.start + n)
     }
 
@@ -112,7 +113,8 @@ impl Assembler<'_> {
             flags.extend((first.cost == cost::GRAPHEME).then_some(ChunkFlag::HardSplit));
         }
         if let Some(next) = self.outline.units.get(group.end).filter(|next| next.is_continued) {
-            let closing = self.carried(next).map(|carried| carried.closing.clone()).unwrap_or_default();
+            let closing =
+                self.carried(next).map(|carried| carried.closing.clone()).unwrap_or_default();
             draft.suffix = self.closing(&draft.bytes, closing);
         }
         draft.flags = flags;
@@ -166,11 +168,14 @@ impl Assembler<'_> {
         let most_tokens = self.options.max_tokens / 4;
         let mut start = end;
         for unit in units.iter().rev() {
-            let is_running = matches!(unit.kind, BlockKind::Paragraph | BlockKind::ListItem | BlockKind::Quote);
+            let is_running =
+                matches!(unit.kind, BlockKind::Paragraph | BlockKind::ListItem | BlockKind::Quote);
             let text = self.text(unit.start..end);
             let is_short = text.trim_end().lines().count() <= self.options.overlap_lines;
-            let has_room = !self.options.embed_overlap || self.options.tokenizer.count(text) < most_tokens;
-            if !is_running || !is_short || !has_room || text.contains("```") || text.contains("~~~") {
+            let has_room =
+                !self.options.embed_overlap || self.options.tokenizer.count(text) < most_tokens;
+            if !is_running || !is_short || !has_room || text.contains("```") || text.contains("~~~")
+            {
                 break;
             }
             start = unit.start;

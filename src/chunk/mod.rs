@@ -27,9 +27,8 @@ mod units;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-
-pub use self::tokens::TokenizerName;
 use self::tokens::TokenMap;
+pub use self::tokens::TokenizerName;
 use crate::model::{Chunk, Heading, Ratio};
 
 /// How long chunks may be, and what is carried into them.

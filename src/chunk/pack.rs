@@ -25,7 +25,11 @@ const TARGET: f64 = 0.7;
 const SMALL: f64 = 0.25;
 
 /// Cuts the units of `outline` into groups, in order: each becomes a chunk.
-pub(super) fn pack(outline: &Outline, tokens: &TokenMap, options: &ChunkOptions) -> Vec<Range<usize>> {
+pub(super) fn pack(
+    outline: &Outline,
+    tokens: &TokenMap,
+    options: &ChunkOptions,
+) -> Vec<Range<usize>> {
     let packer = Packer { outline, tokens, budget: budget(options), options };
     packer.section(0..outline.units.len())
 }
@@ -62,7 +66,8 @@ impl Packer<'_> {
 
     fn before(&self, start: usize) -> usize {
         let Some(unit) = self.unit(start) else { return 0 };
-        let carried = unit.carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
+        let carried =
+            unit.carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
         let path = self.outline.path(unit);
         let breadcrumb = path.iter().filter_map(|n| self.outline.headings.get(*n));
         // About a token for four bytes, and one for each separator.
@@ -169,7 +174,11 @@ impl Packer<'_> {
         if self.level(piece.end - 1).is_some() && !is_last {
             return 1e9;
         }
-        let cut = if piece.start == whole.start { 0 } else { self.unit(piece.start).map_or(0, |u| u.cost) };
+        let cut = if piece.start == whole.start {
+            0
+        } else {
+            self.unit(piece.start).map_or(0, |u| u.cost)
+        };
         let share = ratio(self.size(piece), self.budget);
         let misfit = share - TARGET;
         let small = if share < SMALL { SMALL_COST } else { 0.0 };

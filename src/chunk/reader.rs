@@ -14,7 +14,8 @@ const MAX_PARENT_TOKENS: usize = 40;
 
 /// Reads the units of `input` for chunks of `budget` tokens.
 pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap, budget: usize) -> Outline {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut reader = Reader {
         input,
         tokens,
@@ -35,10 +36,19 @@ pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap, budget: usize) -> O
 
 /// A block whose inside is being read because it does not fit.
 pub(super) enum Split {
-    Paragraph { range: Range<usize>, carried: Option<usize> },
+    Paragraph {
+        range: Range<usize>,
+        carried: Option<usize>,
+    },
     /// Text that stands in a list item without a paragraph of its own.
-    ItemText { range: Range<usize> },
-    Table { body: Option<usize>, carried: Carried, header_end: usize },
+    ItemText {
+        range: Range<usize>,
+    },
+    Table {
+        body: Option<usize>,
+        carried: Carried,
+        header_end: usize,
+    },
 }
 
 /// Reads a document's events.
@@ -181,7 +191,10 @@ impl Reader<'_> {
     /// Tokens left for text where `carried` tokens stand before it.
     pub(super) fn room(&self, carried: usize) -> usize {
         let around = if self.items.is_empty() { 0 } else { MAX_PARENT_TOKENS.min(self.budget / 4) };
-        self.budget.saturating_sub(self.breadcrumb_reserve() + around + carried + MARGIN).max(self.budget / 4).max(1)
+        self.budget
+            .saturating_sub(self.breadcrumb_reserve() + around + carried + MARGIN)
+            .max(self.budget / 4)
+            .max(1)
     }
 
     fn breadcrumb_reserve(&self) -> usize {
@@ -201,7 +214,8 @@ impl Reader<'_> {
     /// The start of a block.
     pub(super) fn block(&mut self, range: Range<usize>, kind: BlockKind) {
         let line = self.line_start(range.start);
-        let is_item_start = self.items.last().is_some_and(|item| self.line_start(item.start) == line);
+        let is_item_start =
+            self.items.last().is_some_and(|item| self.line_start(item.start) == line);
         let mut cost = match kind {
             BlockKind::Heading => cost::HEADING,
             BlockKind::ListItem => cost::ITEM,
@@ -217,7 +231,8 @@ impl Reader<'_> {
                 cost = cost.max(cost::INNER);
             }
         }
-        let parents = if is_item_start { self.items.len().saturating_sub(1) } else { self.items.len() };
+        let parents =
+            if is_item_start { self.items.len().saturating_sub(1) } else { self.items.len() };
         let carried = self.carry_parents(parents);
         self.push(line, cost, kind, carried);
     }
@@ -233,7 +248,13 @@ impl Reader<'_> {
     }
 
     /// A cut inside a block.
-    pub(super) fn push_inner(&mut self, start: usize, cost: u32, kind: BlockKind, carried: Option<usize>) {
+    pub(super) fn push_inner(
+        &mut self,
+        start: usize,
+        cost: u32,
+        kind: BlockKind,
+        carried: Option<usize>,
+    ) {
         let before = self.outline.units.len();
         self.push(start, cost, kind, carried);
         for unit in self.outline.units.iter_mut().skip(before) {
@@ -279,7 +300,8 @@ impl Reader<'_> {
 
     pub(super) fn parents(&self, depth: usize) -> String {
         // Items that begin on one line are carried by that line.
-        let mut lines: Vec<usize> = self.items.iter().take(depth).map(|item| self.line_start(item.start)).collect();
+        let mut lines: Vec<usize> =
+            self.items.iter().take(depth).map(|item| self.line_start(item.start)).collect();
         lines.dedup();
         let mut parents = String::new();
         let keep = lines.len().saturating_sub(3);
@@ -287,7 +309,8 @@ impl Reader<'_> {
             let rest = self.text(start..self.input.markdown.len());
             let line = rest.lines().next().unwrap_or_default();
             let line = shorten(line, MAX_PARENT_TOKENS.min(self.budget / 4));
-            if !line.contains("```") && !line.contains("~~~") && !line.trim_start().starts_with('|') {
+            if !line.contains("```") && !line.contains("~~~") && !line.trim_start().starts_with('|')
+            {
                 parents.push_str(line);
                 parents.push('\n');
             }

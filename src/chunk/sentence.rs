@@ -22,7 +22,10 @@ pub(super) fn sentence_starts(text: &str) -> Vec<usize> {
         if !matches!(c, '.' | '!' | '?' | '…') || c == '.' && ends_abbreviation(text, at) {
             continue;
         }
-        while chars.next_if(|(_, c)| matches!(c, '"' | '\'' | ')' | ']' | '”' | '’' | '*' | '_')).is_some() {}
+        while chars
+            .next_if(|(_, c)| matches!(c, '"' | '\'' | ')' | ']' | '”' | '’' | '*' | '_'))
+            .is_some()
+        {}
         let mut has_space = false;
         while chars.next_if(|(_, c)| c.is_whitespace()).is_some() {
             has_space = true;
@@ -88,7 +91,10 @@ mod tests {
         let mut ends = sentence_starts(text);
         ends.push(text.len());
         let mut start = 0;
-        let got: Vec<&str> = ends.iter().map(|end| text.get(std::mem::replace(&mut start, *end)..*end).unwrap()).collect();
+        let got: Vec<&str> = ends
+            .iter()
+            .map(|end| text.get(std::mem::replace(&mut start, *end)..*end).unwrap())
+            .collect();
         assert_eq!(got, want);
     }
 

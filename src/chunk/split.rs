@@ -19,7 +19,8 @@ impl Reader<'_> {
         carried: Option<usize>,
         protected: &[Range<usize>],
     ) {
-        let carried_tokens = carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
+        let carried_tokens =
+            carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
         let room = self.room(carried_tokens);
         let mut pending = vec![(range, Grain::Sentence)];
         while let Some((piece, grain)) = pending.pop() {
@@ -29,7 +30,8 @@ impl Reader<'_> {
             let starts = grain.starts(self.text(piece.clone()), room);
             let starts = starts.into_iter().map(|start| piece.start + start);
             let is_hard = grain == Grain::Grapheme;
-            let starts: Vec<usize> = starts.filter(|at| is_hard || !is_inside(protected, *at)).collect();
+            let starts: Vec<usize> =
+                starts.filter(|at| is_hard || !is_inside(protected, *at)).collect();
             let mut ends = starts.clone();
             ends.push(piece.end);
             let mut inner = Vec::new();
@@ -62,7 +64,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn lines(&mut self, range: Range<usize>, kind: BlockKind, carried: Option<usize>) {
-        let starts: Vec<usize> = line_starts(self.text(range.clone())).map(|at| range.start + at).collect();
+        let starts: Vec<usize> =
+            line_starts(self.text(range.clone())).map(|at| range.start + at).collect();
         let mut start = range.start;
         for end in starts.into_iter().chain([range.end]) {
             self.line(start..end, cost::LINE, kind, carried);
@@ -73,7 +76,8 @@ impl Reader<'_> {
     /// A line that is a unit, or several where it is too long.
     fn line(&mut self, range: Range<usize>, cost: u32, kind: BlockKind, carried: Option<usize>) {
         self.push_inner(range.start, cost, kind, carried);
-        let carried_tokens = carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
+        let carried_tokens =
+            carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
         if self.tokens.count(range.clone()) > self.room(carried_tokens) {
             self.sentences(range, kind, carried, &[]);
         }
@@ -127,7 +131,8 @@ impl Reader<'_> {
         let start = self.line_start(range.start);
         let text = self.text(start..range.end);
         let mut lines = text.split_inclusive('\n');
-        let (header, delimiter) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let (header, delimiter) =
+            (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
         let header_end = start + header.len() + delimiter.len();
         let lead_length = range.start - start;
         let lead = blank_lead(header.get(..lead_length).unwrap_or_default());
@@ -147,12 +152,17 @@ impl Reader<'_> {
             return (header, false);
         }
         let mut lines = header.lines();
-        let (names, delimiter) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let (names, delimiter) =
+            (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
         let ends: Vec<usize> = cell_ends(names);
         let marks: Vec<usize> = cell_ends(delimiter);
         let pairs = ends.iter().zip(&marks);
         let cut = pairs.rev().map(|(name, mark)| {
-            format!("{}\n{}\n", names.get(..*name).unwrap_or_default(), delimiter.get(..*mark).unwrap_or_default())
+            format!(
+                "{}\n{}\n",
+                names.get(..*name).unwrap_or_default(),
+                delimiter.get(..*mark).unwrap_or_default()
+            )
         });
         let fitting = cut.into_iter().find(|header| self.tokens.count_other(header) <= most);
         (fitting.unwrap_or_default(), true)
@@ -253,7 +263,10 @@ fn cell_ends(row: &str) -> Vec<usize> {
         is_escaped = c == '\\' && !is_escaped;
     }
     if ends.last() != Some(&row.len()) {
-        match ends.last_mut().filter(|end| row.get(**end..).is_some_and(|rest| rest.trim().is_empty())) {
+        match ends
+            .last_mut()
+            .filter(|end| row.get(**end..).is_some_and(|rest| rest.trim().is_empty()))
+        {
             Some(end) => *end = row.len(),
             None => ends.push(row.len()),
         }

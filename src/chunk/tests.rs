@@ -110,7 +110,10 @@ fn a_continued_table_has_its_own_header() {
     for chunk in chunks(&markdown, &options(64)) {
         let name = if chunk.text.contains("| A") { "A" } else { "B" };
         let embedded = chunk.embed_text();
-        assert!(embedded.contains(&format!("| {name} | what |\n| --- | --- |\n| {name}")), "{embedded}");
+        assert!(
+            embedded.contains(&format!("| {name} | what |\n| --- | --- |\n| {name}")),
+            "{embedded}"
+        );
         let other = if name == "A" { "| B | what" } else { "| A | what" };
         assert!(!embedded.contains(other), "{embedded}");
     }

@@ -46,7 +46,9 @@ impl TokenizerName {
     /// Tokens of `text`, exactly.
     pub fn count(self, text: &str) -> usize {
         match self.vocabulary() {
-            Some(tokenizer) => tokenizer.split(text).map(|word| tokenizer.bpe.count(word.as_bytes())).sum(),
+            Some(tokenizer) => {
+                tokenizer.split(text).map(|word| tokenizer.bpe.count(word.as_bytes())).sum()
+            }
             None => text.chars().count(),
         }
     }
@@ -72,7 +74,9 @@ impl TokenMap {
                     ends.push((bytes, tokens));
                 }
             }
-            None => ends.extend(text.char_indices().enumerate().map(|(n, (at, c))| (at + c.len_utf8(), n + 1))),
+            None => ends.extend(
+                text.char_indices().enumerate().map(|(n, (at, c))| (at + c.len_utf8(), n + 1)),
+            ),
         }
         Self { name, ends }
     }

@@ -80,7 +80,9 @@ fn residue(line: &str, options: CleanOptions) -> Option<&'static str> {
         return Some("clean.json");
     }
     let is_word = content.len() > options.max_word_chars
-        && content.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_'));
+        && content
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_'));
     is_word.then_some("clean.base64")
 }
 
@@ -96,7 +98,8 @@ fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        let is_escape = c == '\\' && chars.peek().is_some_and(|next| "\\`*_{}[]<>()#+-.!|&~".contains(*next));
+        let is_escape =
+            c == '\\' && chars.peek().is_some_and(|next| "\\`*_{}[]<>()#+-.!|&~".contains(*next));
         if !is_escape {
             plain.push(c);
         } else if let Some(next) = chars.next() {
@@ -144,7 +147,11 @@ mod tests {
     #[test]
     fn json_goes_where_it_parses() {
         check(&format!("a\n\n{}\n\nb\n", state()), "a\n\nb\n", &["clean.json"]);
-        check("a\n\n{not json, but a remark that is long enough to be taken for a state blob if nobody looked at it closely}\n", "a\n\n{not json, but a remark that is long enough to be taken for a state blob if nobody looked at it closely}\n", &[]);
+        check(
+            "a\n\n{not json, but a remark that is long enough to be taken for a state blob if nobody looked at it closely}\n",
+            "a\n\n{not json, but a remark that is long enough to be taken for a state blob if nobody looked at it closely}\n",
+            &[],
+        );
     }
 
     #[test]

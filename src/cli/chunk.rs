@@ -72,7 +72,8 @@ pub(super) fn run(args: &ChunkArgs) -> Result<u8, Failure> {
     }
     let text = read(&args.file)?;
     let url = format!("file:///{}", args.file.display());
-    let input = ChunkInput { markdown: &text, title: None, headings: &[], document_id: document_id(&url) };
+    let input =
+        ChunkInput { markdown: &text, title: None, headings: &[], document_id: document_id(&url) };
     say::data(&lines(&chunk(input, &options)))?;
     Ok(exit::DONE)
 }
@@ -82,14 +83,20 @@ fn tokenizer(name: &str) -> Result<TokenizerName, Failure> {
         .into_iter()
         .find(|tokenizer| tokenizer.to_string() == name)
         .ok_or_else(|| {
-            Failure::usage(format!("`{name}` is not a tokenizer"), "use `o200k_base`, `cl100k_base` or `chars`")
+            Failure::usage(
+                format!("`{name}` is not a tokenizer"),
+                "use `o200k_base`, `cl100k_base` or `chars`",
+            )
         })
 }
 
 /// The text of a file, or of the standard input for `-`.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
     String::from_utf8(read_bytes(path)?).map_err(|_| {
-        Failure::usage(format!("`{}` is not UTF-8 text", path.display()), "convert it to UTF-8 first")
+        Failure::usage(
+            format!("`{}` is not UTF-8 text", path.display()),
+            "convert it to UTF-8 first",
+        )
     })
 }
 
@@ -101,5 +108,7 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     } else {
         std::fs::read(path)
     };
-    read.map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display()), "check the path"))
+    read.map_err(|error| {
+        Failure::usage(format!("cannot read `{}`: {error}", path.display()), "check the path")
+    })
 }

@@ -10,7 +10,9 @@ use serde::Serialize;
 use super::args::{ConvertArgs, ConvertFormat};
 use super::{Failure, Say, exit, load_or_default, runtime};
 use crate::model::{Chunk, ContentCounts, PageOutcome, PageRecord, Removal};
-use crate::pipeline::{Clock, Input, InputError, LocalJob, Progress, convert_to_corpus, convert_to_sink};
+use crate::pipeline::{
+    Clock, Input, InputError, LocalJob, Progress, convert_to_corpus, convert_to_sink,
+};
 
 pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
     let mut config = load_or_default(args.config.as_deref())?;
@@ -22,10 +24,17 @@ pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
         _ => Input::Path(path.clone()),
     });
     check_inputs(&args.inputs)?;
-    let job = LocalJob { inputs: inputs.collect(), charset: args.charset.clone(), config, clock: Clock::System };
+    let job = LocalJob {
+        inputs: inputs.collect(),
+        charset: args.charset.clone(),
+        config,
+        clock: Clock::System,
+    };
     match (args.format, &args.out) {
         (ConvertFormat::Jsonl, out) => jsonl(&job, out.as_deref(), say),
-        (_, None) => Err(Failure::usage("there is no folder for the result", "name one with `--out DIR`")),
+        (_, None) => {
+            Err(Failure::usage("there is no folder for the result", "name one with `--out DIR`"))
+        }
         (ConvertFormat::Markdown, Some(out)) => markdown(&job, out, say),
         (ConvertFormat::Parquet, Some(out)) => parquet(job, out, say),
     }
@@ -149,7 +158,11 @@ fn markdown(job: &LocalJob, out: &Path, say: Say) -> Result<u8, Failure> {
     })?;
     let mut error = error.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((path, source)) = error.take() {
-        return Err(Failure::Other(format!("cannot write `{}`: {source}", path.display()), None, 4));
+        return Err(Failure::Other(
+            format!("cannot write `{}`: {source}", path.display()),
+            None,
+            4,
+        ));
     }
     drop(error);
     Ok(exit_code(job, failed))
@@ -157,8 +170,10 @@ fn markdown(job: &LocalJob, out: &Path, say: Say) -> Result<u8, Failure> {
 
 /// An identifier as the name of a file: never a path, whatever a page is called.
 fn file_name(id: &str) -> String {
-    let plain: String =
-        id.chars().map(|c| if matches!(c, '/' | '\\' | ':') || c.is_control() { '_' } else { c }).collect();
+    let plain: String = id
+        .chars()
+        .map(|c| if matches!(c, '/' | '\\' | ':') || c.is_control() { '_' } else { c })
+        .collect();
     let short: String = plain.chars().take(200).collect();
     if short.starts_with('.') { format!("_{short}") } else { short }
 }
@@ -194,7 +209,11 @@ fn to_sink(
 
 fn exit_code(job: &LocalJob, (pages, failed): (u64, u64)) -> u8 {
     let thousandths = (failed * 1_000).checked_div(pages).unwrap_or(0);
-    if thousandths > job.config.run.max_failure_ratio.of(1_000) as u64 { exit::FAILURES } else { exit::DONE }
+    if thousandths > job.config.run.max_failure_ratio.of(1_000) as u64 {
+        exit::FAILURES
+    } else {
+        exit::DONE
+    }
 }
 
 fn make_folder(folder: &Path) -> Result<PathBuf, Failure> {
@@ -205,8 +224,9 @@ fn make_folder(folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path)
-        .map_err(|error| Failure::Other(format!("cannot write `{}`: {error}", path.display()), None, 4))
+    File::create(path).map_err(|error| {
+        Failure::Other(format!("cannot write `{}`: {error}", path.display()), None, 4)
+    })
 }
 
 fn described(error: &InputError) -> String {
@@ -218,7 +238,9 @@ fn described(error: &InputError) -> String {
 
 fn input_failure(error: &InputError) -> Failure {
     let hint = match error {
-        InputError::UnknownKind { .. } => "names end in `.html`, `.txt`, `.md`, `.warc` or `.jsonl`, each also with `.gz`",
+        InputError::UnknownKind { .. } => {
+            "names end in `.html`, `.txt`, `.md`, `.warc` or `.jsonl`, each also with `.gz`"
+        }
         _ => "check the path",
     };
     Failure::usage(described(error), hint)

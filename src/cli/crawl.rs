@@ -25,7 +25,9 @@ pub(super) fn run(args: &CrawlArgs, say: Say) -> Result<u8, Failure> {
     let (summary, signal) = runtime.block_on(supervised(&config, say))?;
     report(&config, &summary, say)?;
     Ok(match signal {
-        0 if summary.failed_thousandths() > config.run.max_failure_ratio.of(1_000) as u64 => exit::FAILURES,
+        0 if summary.failed_thousandths() > config.run.max_failure_ratio.of(1_000) as u64 => {
+            exit::FAILURES
+        }
         0 => exit::DONE,
         code => code,
     })
@@ -165,7 +167,9 @@ fn warn(summary: &RunSummary, say: Say) {
     }
     if summary.pages() == 0 && summary.deferred.is_empty() {
         say.line("nothing to do: every known page is done");
-    } else if summary.outcome("collected") + summary.outcome("unchanged") == 0 && summary.deferred.is_empty() {
+    } else if summary.outcome("collected") + summary.outcome("unchanged") == 0
+        && summary.deferred.is_empty()
+    {
         say.warning("no page was collected");
         say.hint("`corpus check CONFIG URL` says what happens to an address, `corpus page URL --format stats` what becomes of its text");
     }

@@ -10,7 +10,11 @@ use crate::store::{StateReport, Store};
 pub(super) fn check(args: &CheckArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
     config.check_seeds(&args.config)?;
-    let addresses = if args.urls.is_empty() && args.dry_run { config.crawl.seeds.clone() } else { args.urls.clone() };
+    let addresses = if args.urls.is_empty() && args.dry_run {
+        config.crawl.seeds.clone()
+    } else {
+        args.urls.clone()
+    };
     let verdicts = runtime()?.block_on(async {
         if args.dry_run {
             return plan(&config, &addresses, Clock::System).await;
@@ -28,7 +32,8 @@ pub(super) fn check(args: &CheckArgs, say: Say) -> Result<u8, Failure> {
 
 fn verdict_text(verdict: &UrlVerdict) -> String {
     let mut text = format!("{}\n", verdict.url);
-    let mut fact = |name: &str, value: &str| text.extend(["  ", &format!("{name:<10}"), " ", value, "\n"]);
+    let mut fact =
+        |name: &str, value: &str| text.extend(["  ", &format!("{name:<10}"), " ", value, "\n"]);
     if let Some(canonical) = &verdict.canonical_url {
         fact("key", canonical);
     }
@@ -69,7 +74,10 @@ pub(super) fn status(args: &ConfigArgs, say: Say) -> Result<u8, Failure> {
 fn is_new(config: &Config, say: Say) -> bool {
     let is_new = !config.state_path().exists();
     if is_new {
-        say.line(&format!("nothing was crawled yet: there is no `{}`", config.state_path().display()));
+        say.line(&format!(
+            "nothing was crawled yet: there is no `{}`",
+            config.state_path().display()
+        ));
     }
     is_new
 }
@@ -86,7 +94,8 @@ fn status_text(report: &StateReport) -> String {
         row(name, *n);
     }
     for (outcome, reason, n) in &report.outcomes {
-        let name = if reason.is_empty() { outcome.clone() } else { format!("{outcome} · {reason}") };
+        let name =
+            if reason.is_empty() { outcome.clone() } else { format!("{outcome} · {reason}") };
         row(&name, *n);
     }
     row("chunks", report.chunks);

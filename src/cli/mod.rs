@@ -85,7 +85,8 @@ pub fn main() -> ExitCode {
 fn quiet_panics() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        let is_page = std::thread::current().name().is_some_and(|name| name.starts_with("corpus-convert-"));
+        let is_page =
+            std::thread::current().name().is_some_and(|name| name.starts_with("corpus-convert-"));
         if !is_page {
             default(info);
         }
@@ -108,7 +109,12 @@ fn dispatch(command: Command, say: Say) -> Result<u8, Failure> {
         )),
         Command::Init(init) => initial_config(init.url.as_deref()),
         Command::Completions(completions) => {
-            clap_complete::generate(completions.shell, &mut Args::command(), "corpus", &mut std::io::stdout());
+            clap_complete::generate(
+                completions.shell,
+                &mut Args::command(),
+                "corpus",
+                &mut std::io::stdout(),
+            );
             Ok(exit::DONE)
         }
     }
@@ -119,7 +125,10 @@ fn initial_config(url: Option<&str>) -> Result<u8, Failure> {
         None => DEFAULT_TOML.to_owned(),
         Some(url) => {
             let url = crate::model::WebUrl::parse(url).map_err(|error| {
-                Failure::usage(format!("`{url}` cannot be crawled: {error}"), "give an address such as `https://example.org/`")
+                Failure::usage(
+                    format!("`{url}` cannot be crawled: {error}"),
+                    "give an address such as `https://example.org/`",
+                )
             })?;
             DEFAULT_TOML.replace("seeds = []", &format!("seeds = [\"{url}\"]"))
         }

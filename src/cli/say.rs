@@ -30,14 +30,21 @@ impl Say {
         let has_color = match args.color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
-            ColorWhen::Auto => io::stderr().is_terminal() && variable("NO_COLOR").is_none_or(|value| value.is_empty()),
+            ColorWhen::Auto => {
+                io::stderr().is_terminal()
+                    && variable("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
         };
         let results = if args.json { Results::Json } else { Results::Text };
         Self { has_color, is_quiet: args.quiet, results }
     }
 
     /// Prints a result: `value` for machines, `text` for people.
-    pub(super) fn result(self, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+    pub(super) fn result(
+        self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
         match self.results {
             Results::Text => data(&text()),
             Results::Json => {

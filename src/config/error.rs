@@ -69,8 +69,12 @@ impl ConfigError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unreadable { .. } => Some("`corpus init` writes a config to start from".to_owned()),
-            Self::UnknownKey { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+            Self::Unreadable { .. } => {
+                Some("`corpus init` writes a config to start from".to_owned())
+            }
+            Self::UnknownKey { nearest: Some(nearest), .. } => {
+                Some(format!("did you mean `{nearest}`?"))
+            }
             Self::UnknownKey { .. } | Self::Invalid { .. } => {
                 Some("`corpus init` prints every key with its default".to_owned())
             }

@@ -95,7 +95,11 @@ impl Config {
     /// # Errors
     ///
     /// As [`Config::load`], without the reading.
-    pub fn parse(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
         let mut config = read::read(text, path, env)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         config.output.path = beside(folder, &config.output.path);

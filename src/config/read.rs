@@ -17,8 +17,15 @@ type Keys = BTreeMap<String, Range<usize>>;
 /// Keys that may be set and are not in the file of defaults, since without them nothing is served.
 const OPTIONAL: &[&str] = &["demo", "demo.folder", "demo.address"];
 
-pub(super) fn read(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Config, ConfigError> {
-    let invalid = |source: toml::de::Error| ConfigError::Invalid { path: path.to_owned(), source: Box::new(source) };
+pub(super) fn read(
+    text: &str,
+    path: &Path,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Config, ConfigError> {
+    let invalid = |source: toml::de::Error| ConfigError::Invalid {
+        path: path.to_owned(),
+        source: Box::new(source),
+    };
     let keys = keys(text).map_err(invalid)?;
     check_known(&keys, text, path)?;
     let text = with_secrets(text, path, env)?;
@@ -38,7 +45,11 @@ fn keys(text: &str) -> Result<Keys, toml::de::Error> {
     let mut waiting = vec![(String::new(), document.get_ref())];
     while let Some((above, table)) = waiting.pop() {
         for (name, value) in table {
-            let key = if above.is_empty() { name.get_ref().to_string() } else { format!("{above}.{}", name.get_ref()) };
+            let key = if above.is_empty() {
+                name.get_ref().to_string()
+            } else {
+                format!("{above}.{}", name.get_ref())
+            };
             keys.insert(key.clone(), name.span());
             if let DeValue::Table(inner) = value.get_ref() {
                 waiting.push((key, inner));
@@ -65,11 +76,20 @@ fn check_known(keys: &Keys, text: &str, path: &Path) -> Result<(), ConfigError> 
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, known)| known.to_owned());
-    Err(ConfigError::UnknownKey { path: path.to_owned(), line: line(text, span.start), key: (*key).clone(), nearest })
+    Err(ConfigError::UnknownKey {
+        path: path.to_owned(),
+        line: line(text, span.start),
+        key: (*key).clone(),
+        nearest,
+    })
 }
 
 /// Replaces `${NAME}`, outside comments, by the variable's value.
-fn with_secrets(text: &str, path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<String, ConfigError> {
+fn with_secrets(
+    text: &str,
+    path: &Path,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<String, ConfigError> {
     let mut replaced = String::with_capacity(text.len());
     for (number, content) in text.split_inclusive('\n').enumerate() {
         let mut rest = content;
@@ -105,7 +125,12 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn refuse(&self, key: &'static str, value: impl std::fmt::Display, want: impl Into<String>) -> ConfigError {
+    fn refuse(
+        &self,
+        key: &'static str,
+        value: impl std::fmt::Display,
+        want: impl Into<String>,
+    ) -> ConfigError {
         ConfigError::Range {
             path: self.path.to_owned(),
             line: self.keys.get(key).map(|span| line(self.text, span.start)),
@@ -122,7 +147,11 @@ impl Checker<'_> {
             Ok(()) => return self.places(),
             Err(error) => error,
         };
-        Err(self.refuse("extract.main_content", format!("`{selector}`"), "`auto`, `off` or a CSS selector"))
+        Err(self.refuse(
+            "extract.main_content",
+            format!("`{selector}`"),
+            "`auto`, `off` or a CSS selector",
+        ))
     }
 
     fn numbers(&self) -> Result<(), ConfigError> {
@@ -193,7 +222,11 @@ impl Checker<'_> {
             Err(ScopeError::Pattern { pattern, .. }) => {
                 let is_include = self.config.crawl.include.contains(&pattern);
                 let key = if is_include { "crawl.include" } else { "crawl.exclude" };
-                Err(self.refuse(key, format!("`{pattern}`"), "a list of patterns such as `*/docs/*`"))
+                Err(self.refuse(
+                    key,
+                    format!("`{pattern}`"),
+                    "a list of patterns such as `*/docs/*`",
+                ))
             }
         }
     }

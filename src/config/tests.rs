@@ -43,7 +43,10 @@ fn an_unknown_key_names_the_nearest() {
 
 #[test]
 fn a_value_out_of_range_says_what_it_must_be() {
-    check("[chunk]\n\nmax_tokens = 3\n", "`chunk.max_tokens` is 3, but must be at least 32 (`folder/site.toml`, line 3)");
+    check(
+        "[chunk]\n\nmax_tokens = 3\n",
+        "`chunk.max_tokens` is 3, but must be at least 32 (`folder/site.toml`, line 3)",
+    );
     check(
         "[crawl]\nseeds = [\"ftp://h/\"]\n",
         "`crawl.seeds` is `ftp://h/`: scheme `ftp` is not http or https, but must be a list of absolute http(s) \

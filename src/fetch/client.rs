@@ -21,7 +21,8 @@ use crate::model::{ErrorCode, FetchedPage, PageError, Timestamp, Validators, Web
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 
 /// What is asked for first: pages, then any other.
-const ACCEPT: &str = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5";
+const ACCEPT: &str =
+    "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.5";
 
 /// How long a body may be slower than `min_bytes_per_sec`.
 const SLOW_FOR: Duration = Duration::from_secs(20);
@@ -70,7 +71,10 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(options: &FetchOptions, politeness: &PolitenessOptions) -> Result<Self, FetchError> {
+    pub(super) fn new(
+        options: &FetchOptions,
+        politeness: &PolitenessOptions,
+    ) -> Result<Self, FetchError> {
         let network = |text: &String| -> Result<IpNet, FetchError> {
             text.parse().map_err(|_| FetchError::Network(text.clone()))
         };
@@ -89,7 +93,8 @@ impl Client {
             .pool_max_idle_per_host(2)
             .pool_idle_timeout(Duration::from_secs(30));
         if !options.proxy.is_empty() {
-            let proxy = reqwest::Proxy::all(&options.proxy).map_err(|_| FetchError::Proxy(options.proxy.clone()))?;
+            let proxy = reqwest::Proxy::all(&options.proxy)
+                .map_err(|_| FetchError::Proxy(options.proxy.clone()))?;
             builder = builder.proxy(proxy);
         }
         let http = builder.build().map_err(FetchError::Client)?;
@@ -97,14 +102,20 @@ impl Client {
     }
 
     /// Asks for `get` and reads the answer whole.
-    pub(super) async fn get(&self, get: &Get<'_>, budget: &Budget) -> Result<(Answer, Permit), PageError> {
+    pub(super) async fn get(
+        &self,
+        get: &Get<'_>,
+        budget: &Budget,
+    ) -> Result<(Answer, Permit), PageError> {
         if let Some(ip) = get.url.ip() {
             self.check_address(ip)?;
         }
         let began = Instant::now();
         let deadline = began + Duration::from_secs(self.options.timeout_secs);
         let first_byte = began
-            + Duration::from_secs(self.options.connect_timeout_secs + self.options.first_byte_timeout_secs);
+            + Duration::from_secs(
+                self.options.connect_timeout_secs + self.options.first_byte_timeout_secs,
+            );
         let request = self.http.get(get.url.as_url().clone()).headers(conditions(get.validators));
         let response = timeout_at(first_byte.min(deadline), request.send())
             .await
@@ -121,7 +132,9 @@ impl Client {
     }
 
     fn check_address(&self, ip: std::net::IpAddr) -> Result<(), PageError> {
-        self.policy.check(ip).map_err(|refused| PageError::new(ErrorCode::FetchAddressRefused, refused.to_string()))
+        self.policy
+            .check(ip)
+            .map_err(|refused| PageError::new(ErrorCode::FetchAddressRefused, refused.to_string()))
     }
 
     async fn read(
@@ -163,14 +176,19 @@ impl Client {
         permit.grow_to(body.len()).await;
         permit.shrink_to(body.len());
         let declared = text(&headers, &header::CONTENT_TYPE);
-        let media = effective_type(declared.as_deref(), body.get(..SNIFF_BYTES.min(body.len())).unwrap_or_default());
+        let media = effective_type(
+            declared.as_deref(),
+            body.get(..SNIFF_BYTES.min(body.len())).unwrap_or_default(),
+        );
         let robots_tags = headers.get_all("x-robots-tag").iter();
         Ok(Answer::Page(Box::new(FetchedPage {
             url: get.url.clone(),
             status,
             media_type: media.essence().to_owned(),
             charset: media.charset().map(str::to_owned),
-            robots_tags: robots_tags.filter_map(|value| value.to_str().ok().map(str::to_owned)).collect(),
+            robots_tags: robots_tags
+                .filter_map(|value| value.to_str().ok().map(str::to_owned))
+                .collect(),
             link_canonical: None,
             validators: Validators {
                 etag: text(&headers, &header::ETAG),
@@ -183,7 +201,12 @@ impl Client {
     }
 
     /// Reads a body as it comes over the wire.
-    async fn body(&self, mut response: Response, began: Instant, permit: &mut Permit) -> Result<Vec<u8>, PageError> {
+    async fn body(
+        &self,
+        mut response: Response,
+        began: Instant,
+        permit: &mut Permit,
+    ) -> Result<Vec<u8>, PageError> {
         let most = self.options.max_body_bytes;
         let too_large = || {
             let message = format!("the body is longer than {most} bytes");
@@ -239,7 +262,10 @@ fn redirect(get: &Get<'_>, response: &Response) -> Result<Answer, PageError> {
         .ok_or_else(|| refused(format!("the server answered {status} without a place to go")))?;
     // Servers send raw UTF-8 against the standard; browsers take it.
     let location = String::from_utf8_lossy(location.as_bytes());
-    let location = get.url.join(&location).map_err(|error| refused(format!("it leads to no page: {error}")))?;
+    let location = get
+        .url
+        .join(&location)
+        .map_err(|error| refused(format!("it leads to no page: {error}")))?;
     Ok(Answer::Redirect { status, location })
 }
 
@@ -271,6 +297,7 @@ fn headers(options: &FetchOptions) -> Result<HeaderMap, FetchError> {
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    let values: Vec<&str> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+    let values: Vec<&str> =
+        headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
     (!values.is_empty()).then(|| values.join(", "))
 }

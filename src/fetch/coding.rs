@@ -109,11 +109,7 @@ pub fn decode(
     let mut decoded = body;
     for coding in codings(content_encoding)?.into_iter().rev() {
         if is_coded(&decoded, coding) {
-            let mut output = Output {
-                bytes: Vec::new(),
-                wire_bytes,
-                limits,
-            };
+            let mut output = Output { bytes: Vec::new(), wire_bytes, limits };
             output.fill(&decoded, coding)?;
             decoded = output.bytes;
         }
@@ -196,10 +192,7 @@ impl Output<'_> {
     /// Reads a zlib stream or, where it is none, a bare deflate stream.
     fn inflate_either(&mut self, body: &[u8]) -> Result<(), CodingError> {
         let in_frame = self.inflate(body, Decompress::new(true));
-        if !matches!(
-            in_frame,
-            Err(CodingError::Broken { .. } | CodingError::Truncated(_))
-        ) {
+        if !matches!(in_frame, Err(CodingError::Broken { .. } | CodingError::Truncated(_))) {
             return in_frame;
         }
         self.bytes.clear();
@@ -217,10 +210,7 @@ impl Output<'_> {
             let (read, written) = (inflater.total_in(), inflater.total_out());
             let status = inflater
                 .decompress(rest, &mut step, FlushDecompress::None)
-                .map_err(|error| CodingError::Broken {
-                    coding,
-                    source: error.into(),
-                })?;
+                .map_err(|error| CodingError::Broken { coding, source: error.into() })?;
             let read = usize::try_from(inflater.total_in() - read).unwrap_or(usize::MAX);
             let written = usize::try_from(inflater.total_out() - written).unwrap_or(usize::MAX);
             self.push(step.get(..written).unwrap_or_default())?;
@@ -249,11 +239,7 @@ impl Output<'_> {
 
     fn push(&mut self, step: &[u8]) -> Result<(), CodingError> {
         self.bytes.extend_from_slice(step);
-        let DecodeLimits {
-            max_bytes,
-            max_ratio,
-            ratio_after_bytes,
-        } = *self.limits;
+        let DecodeLimits { max_bytes, max_ratio, ratio_after_bytes } = *self.limits;
         match self.bytes.len() {
             n if n > max_bytes => Err(CodingError::TooLarge(max_bytes)),
             n if n > ratio_after_bytes && n > self.wire_bytes.saturating_mul(max_ratio) => {
@@ -274,11 +260,8 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: DecodeLimits = DecodeLimits {
-        max_bytes: 1 << 20,
-        max_ratio: 20,
-        ratio_after_bytes: 1 << 16,
-    };
+    const LIMITS: DecodeLimits =
+        DecodeLimits { max_bytes: 1 << 20, max_ratio: 20, ratio_after_bytes: 1 << 16 };
 
     fn gzip(text: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -339,11 +322,7 @@ mod tests {
 
     #[test]
     fn plain_errors_of_servers_are_forgiven() {
-        check(
-            [gzip(b"green "), gzip(b"tea")].concat(),
-            "gzip",
-            "green tea",
-        );
+        check([gzip(b"green "), gzip(b"tea")].concat(), "gzip", "green tea");
         check([gzip(b"tea"), b"\0\0junk".to_vec()].concat(), "gzip", "tea");
         check(b"<p>tea".to_vec(), "gzip", "<p>tea");
         check(b"<p>tea".to_vec(), "zstd", "<p>tea");
@@ -352,21 +331,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_decoded_is_an_error() {
-        check(
-            b"tea".to_vec(),
-            "lzma",
-            "error: content coding `lzma` is not known",
-        );
+        check(b"tea".to_vec(), "lzma", "error: content coding `lzma` is not known");
         check(
             b"tea".to_vec(),
             "br,br,br,br,br,br",
             "error: the body has 6 content codings, more than 5",
         );
-        check(
-            b"tea".to_vec(),
-            "deflate",
-            "error: the deflate body is broken",
-        );
+        check(b"tea".to_vec(), "deflate", "error: the deflate body is broken");
         let mut broken = gzip(b"tea");
         let checksum = broken.len() - 8;
         broken[checksum] ^= 1;
@@ -380,10 +351,7 @@ mod tests {
             let error = decode(bomb, name, &LIMITS).unwrap_err();
             assert!(matches!(error, CodingError::Ratio(20)), "{name}: {error}");
         }
-        let wide = DecodeLimits {
-            max_ratio: usize::MAX,
-            ..LIMITS
-        };
+        let wide = DecodeLimits { max_ratio: usize::MAX, ..LIMITS };
         let error = decode(gzip(&vec![b'a'; 1 << 24]), "gzip", &wide).unwrap_err();
         assert!(matches!(error, CodingError::TooLarge(1_048_576)), "{error}");
         assert!(decode(vec![b'a'; (1 << 20) + 1], "", &LIMITS).is_err());

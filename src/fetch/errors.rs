@@ -30,7 +30,8 @@ pub(super) fn page_error(error: &reqwest::Error) -> PageError {
         return PageError::new(ErrorCode::FetchAddressRefused, refused.to_string());
     }
     let text = causes.last().cloned().unwrap_or_default();
-    let mentions = |words: &[&str]| causes.iter().any(|cause| words.iter().any(|w| cause.contains(w)));
+    let mentions =
+        |words: &[&str]| causes.iter().any(|cause| words.iter().any(|w| cause.contains(w)));
     let code = if error.is_timeout() {
         ErrorCode::FetchTimeout
     } else if mentions(&["certificate", "tls", "TLS", "handshake", "CertificateError"]) {

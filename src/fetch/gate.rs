@@ -56,7 +56,9 @@ impl Gate {
     pub(super) async fn turn(self: Arc<Self>) -> Turn {
         let slot = Arc::clone(&self.slots).acquire_owned().await.ok();
         // The time may move on while this waits: another answer, or a server that asks for rest.
-        while let Some(next) = self.with_state(|state| state.next).filter(|next| *next > Instant::now()) {
+        while let Some(next) =
+            self.with_state(|state| state.next).filter(|next| *next > Instant::now())
+        {
             tokio::time::sleep_until(next).await;
         }
         // Requests side by side keep their distance too.
@@ -79,13 +81,19 @@ impl Gate {
     pub(super) fn report(&self) -> GateReport {
         self.with_state(|state| GateReport {
             failures: state.failures,
-            rest: state.next.map_or(Duration::ZERO, |next| next.saturating_duration_since(Instant::now())),
+            rest: state
+                .next
+                .map_or(Duration::ZERO, |next| next.saturating_duration_since(Instant::now())),
         })
     }
 
     fn rest(&self, latency: Duration, crawl_delay: Duration) -> Duration {
         let base = self.delay.max(crawl_delay);
-        if base.is_zero() { base } else { base.max((latency * LATENCY_FACTOR).min(MAX_LATENCY_REST)) }
+        if base.is_zero() {
+            base
+        } else {
+            base.max((latency * LATENCY_FACTOR).min(MAX_LATENCY_REST))
+        }
     }
 }
 

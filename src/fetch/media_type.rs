@@ -33,17 +33,11 @@ impl MediaType {
         let essence = essence.trim_matches(is_http_space).to_ascii_lowercase();
         let (kind, subtype) = essence.split_once('/')?;
         let is_valid = is_token(kind) && is_token(subtype);
-        is_valid.then(|| Self {
-            charset: charset(parameters),
-            essence: essence.clone(),
-        })
+        is_valid.then(|| Self { charset: charset(parameters), essence: essence.clone() })
     }
 
     fn sniffed(essence: &str) -> Self {
-        Self {
-            essence: essence.to_owned(),
-            charset: None,
-        }
+        Self { essence: essence.to_owned(), charset: None }
     }
 
     /// `type/subtype`, in lower case.
@@ -88,9 +82,7 @@ impl fmt::Display for MediaType {
 /// The type of a body that begins with `body_start` and is declared to be `declared`.
 pub fn effective_type(declared: Option<&str>, body_start: &[u8]) -> MediaType {
     let start = body_start.get(..SNIFF_BYTES).unwrap_or(body_start);
-    let declared = declared
-        .and_then(MediaType::parse)
-        .filter(|declared| !is_unknown(declared));
+    let declared = declared.and_then(MediaType::parse).filter(|declared| !is_unknown(declared));
     match declared {
         None => MediaType::sniffed(sniff(start)),
         Some(declared) if declared.is_text() && is_gzip(start) => {
@@ -105,10 +97,7 @@ pub fn effective_type(declared: Option<&str>, body_start: &[u8]) -> MediaType {
 
 /// Types that servers declare when they do not know.
 fn is_unknown(declared: &MediaType) -> bool {
-    matches!(
-        declared.essence(),
-        "unknown/unknown" | "application/unknown" | "*/*"
-    )
+    matches!(declared.essence(), "unknown/unknown" | "application/unknown" | "*/*")
 }
 
 fn is_http_space(c: char) -> bool {
@@ -131,9 +120,7 @@ fn charset(parameters: &str) -> Option<String> {
         };
         let value;
         (value, rest) = parameter_value(tail);
-        let is_charset = name
-            .trim_matches(is_http_space)
-            .eq_ignore_ascii_case("charset");
+        let is_charset = name.trim_matches(is_http_space).eq_ignore_ascii_case("charset");
         if is_charset && !value.is_empty() {
             return Some(value);
         }
@@ -207,23 +194,14 @@ const HTML_TAGS: &[&str] = &[
 
 fn sniff(start: &[u8]) -> &'static str {
     // Pages with a byte order mark are pages, although the standard has them as plain text.
-    let text = start
-        .strip_prefix(b"\xEF\xBB\xBF")
-        .unwrap_or(start)
-        .trim_ascii_start();
+    let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start).trim_ascii_start();
     if HTML_TAGS.iter().any(|tag| begins_with_tag(text, tag)) {
         return HTML;
     }
     if text.starts_with(b"<?xml") {
-        return if has_html_root(text) {
-            "application/xhtml+xml"
-        } else {
-            "text/xml"
-        };
+        return if has_html_root(text) { "application/xhtml+xml" } else { "text/xml" };
     }
-    let signature = SIGNATURES
-        .iter()
-        .find(|(signature, _)| start.starts_with(signature));
+    let signature = SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature));
     match (signature, start) {
         (Some((_, essence)), _) => essence,
         (_, [b'R', b'I', b'F', b'F', _, _, _, _, kind @ ..]) if kind.starts_with(b"WEBPVP") => {
@@ -261,10 +239,7 @@ fn is_binary(start: &[u8]) -> bool {
     let has_mark = [b"\xFE\xFF".as_slice(), b"\xFF\xFE", b"\xEF\xBB\xBF"]
         .iter()
         .any(|mark| start.starts_with(mark));
-    !has_mark
-        && start
-            .iter()
-            .any(|b| matches!(b, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
+    !has_mark && start.iter().any(|b| matches!(b, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
 }
 
 #[cfg(test)]
@@ -277,13 +252,7 @@ mod tests {
     fn check_parse(value: &str, want: &str) {
         let got = MediaType::parse(value);
         let charset = got.as_ref().and_then(MediaType::charset).unwrap_or("-");
-        assert_eq!(
-            format!(
-                "{} {charset}",
-                got.as_ref().map_or("none", MediaType::essence)
-            ),
-            want
-        );
+        assert_eq!(format!("{} {charset}", got.as_ref().map_or("none", MediaType::essence)), want);
     }
 
     #[test]
@@ -293,10 +262,7 @@ mod tests {
             "text/html; a=\"x;charset=b\\\"\"; charset=\"utf\\-8\"x; charset=c",
             "text/html utf-8",
         );
-        check_parse(
-            "text/html;;charset;charset=;charset=utf-8",
-            "text/html utf-8",
-        );
+        check_parse("text/html;;charset;charset=;charset=utf-8", "text/html utf-8");
         check_parse("text/html;charset=\"utf-8", "text/html utf-8");
         check_parse("image/svg+xml", "image/svg+xml -");
     }
@@ -319,11 +285,7 @@ mod tests {
     fn a_declared_type_holds() {
         check(Some("text/plain"), b"<html>", "text/plain");
         check(Some("application/json"), b"<html>", "application/json");
-        check(
-            Some("application/octet-stream"),
-            b"<html>",
-            "application/octet-stream",
-        );
+        check(Some("application/octet-stream"), b"<html>", "application/octet-stream");
         check(Some("text/html"), b"\0\0", "text/html");
     }
 
@@ -342,11 +304,7 @@ mod tests {
             check(declared, b"<pre>tea", "text/plain");
             check(declared, b"<!-- tea -->", "text/html");
             check(declared, b"<?xml version='1.0'?><rss>", "text/xml");
-            check(
-                declared,
-                b"<?xml?><!DOCTYPE html><html lang='en'>",
-                "application/xhtml+xml",
-            );
+            check(declared, b"<?xml?><!DOCTYPE html><html lang='en'>", "application/xhtml+xml");
             check(declared, b"%PDF-1.7", "application/pdf");
             check(declared, b"RIFF....WEBPVP8 ", "image/webp");
             check(declared, b"\x1f\x8b\x08", "application/gzip");

@@ -35,13 +35,13 @@ use tokio::sync::Semaphore;
 
 pub use self::address::AddressPolicy;
 pub use self::budget::{Budget, Permit};
+use self::client::Client;
 pub use self::client::{Answer, Get};
 pub use self::errors::FetchError;
+use self::gate::Gate;
 pub use self::gate::{GateReport, Turn};
 pub use self::options::{FetchOptions, PolitenessOptions, RobotsMode};
 pub use self::robots_file::{RobotsAnswer, RobotsFile};
-use self::client::Client;
-use self::gate::Gate;
 use crate::model::{PageError, WebUrl};
 
 /// The name that robots.txt and robots directives know this crawler by.
@@ -111,7 +111,11 @@ impl Fetcher {
     /// # Errors
     ///
     /// As [`Fetcher::ask`].
-    pub async fn ask_in(&self, mut turn: Turn, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
+    pub async fn ask_in(
+        &self,
+        mut turn: Turn,
+        get: &Get<'_>,
+    ) -> Result<(Answer, Permit), PageError> {
         // The slot of the whole program is taken last, so that waiting hosts hold none.
         let slot = self.concurrent.acquire().await;
         if let Some(rate) = &self.rate {

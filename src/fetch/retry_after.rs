@@ -20,10 +20,7 @@ pub fn parse_retry_after(value: &str, now: i64) -> Option<Duration> {
         return Some(Duration::from_secs(seconds.min(MAX_SECONDS)));
     }
     let date = httpdate::parse_http_date(value).ok()?;
-    let date = date
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
+    let date = date.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let wait = i128::from(date) - i128::from(now);
     let seconds = u64::try_from(wait.max(0)).unwrap_or(u64::MAX);
     Some(Duration::from_secs(seconds.min(MAX_SECONDS)))
@@ -40,10 +37,7 @@ mod tests {
 
     #[track_caller]
     fn check(value: &str, want: Option<u64>) {
-        assert_eq!(
-            parse_retry_after(value, NOW).map(|wait| wait.as_secs()),
-            want
-        );
+        assert_eq!(parse_retry_after(value, NOW).map(|wait| wait.as_secs()), want);
     }
 
     #[test]

@@ -37,7 +37,8 @@ impl Fetcher {
         let mut tries = 1;
         loop {
             let file = self.robots_once(url, now).await;
-            let is_final = !matches!(&file.answer, RobotsAnswer::Unreachable(error) if error.is_transient());
+            let is_final =
+                !matches!(&file.answer, RobotsAnswer::Unreachable(error) if error.is_transient());
             if is_final || tries >= MAX_TRIES {
                 return file;
             }
@@ -49,7 +50,12 @@ impl Fetcher {
     async fn robots_once(&self, url: &WebUrl, now: Timestamp) -> RobotsFile {
         let mut target = match url.join("/robots.txt") {
             Ok(target) => target,
-            Err(error) => return unreachable(PageError::new(crate::model::ErrorCode::FetchProtocol, error.to_string())),
+            Err(error) => {
+                return unreachable(PageError::new(
+                    crate::model::ErrorCode::FetchProtocol,
+                    error.to_string(),
+                ));
+            }
         };
         for _ in 0..=MAX_REDIRECTS {
             let validators = Validators::default();
@@ -60,19 +66,30 @@ impl Fetcher {
                     return RobotsFile { rules, answer: RobotsAnswer::Found };
                 }
                 Ok((Answer::Redirect { location, .. }, _)) => target = location,
-                Ok((Answer::Status { status, .. }, _)) if (400..500).contains(&status) && status != 429 => {
-                    return RobotsFile { rules: RobotsRules::allow_all(), answer: RobotsAnswer::Absent(status) };
+                Ok((Answer::Status { status, .. }, _))
+                    if (400..500).contains(&status) && status != 429 =>
+                {
+                    return RobotsFile {
+                        rules: RobotsRules::allow_all(),
+                        answer: RobotsAnswer::Absent(status),
+                    };
                 }
                 Ok((Answer::Status { status, retry_after, .. }, _)) => {
                     if let Some(rest) = retry_after {
                         self.hold(&target, rest.min(self.politeness.retry_after_max()));
                     }
                     let message = format!("the server answered {status}");
-                    return unreachable(PageError::new(crate::model::ErrorCode::FetchServer, message));
+                    return unreachable(PageError::new(
+                        crate::model::ErrorCode::FetchServer,
+                        message,
+                    ));
                 }
                 Ok((Answer::NotModified, _)) => {
                     let message = "the server answered 304 to an unconditional request";
-                    return unreachable(PageError::new(crate::model::ErrorCode::FetchStatus, message));
+                    return unreachable(PageError::new(
+                        crate::model::ErrorCode::FetchStatus,
+                        message,
+                    ));
                 }
                 Err(error) => return unreachable(error),
             }

@@ -90,7 +90,8 @@ impl Scope {
     /// Fails where there is no seed, a seed is not an http(s) address, or a pattern is malformed.
     pub fn new(options: &CrawlOptions) -> Result<Self, ScopeError> {
         let seed = |seed: &String| {
-            WebUrl::parse(seed.trim()).map_err(|source| ScopeError::Seed { seed: seed.clone(), source })
+            WebUrl::parse(seed.trim())
+                .map_err(|source| ScopeError::Seed { seed: seed.clone(), source })
         };
         let seeds: Vec<WebUrl> = options.seeds.iter().map(seed).collect::<Result<_, _>>()?;
         if seeds.is_empty() {
@@ -159,7 +160,8 @@ impl Scope {
                 if on_host.peek().is_none() {
                     return Err(ScopeRefusal::OtherHost);
                 }
-                let is_below = |seed: &WebUrl| url.as_url().path().starts_with(folder(seed.as_url().path()));
+                let is_below =
+                    |seed: &WebUrl| url.as_url().path().starts_with(folder(seed.as_url().path()));
                 if on_host.any(is_below) { Ok(()) } else { Err(ScopeRefusal::OtherFolder) }
             }
         }
@@ -190,10 +192,12 @@ fn is_file(path: &str) -> bool {
 }
 
 fn patterns(patterns: &[String]) -> Result<GlobSet, ScopeError> {
-    let failed = |pattern: &str, source| ScopeError::Pattern { pattern: pattern.to_owned(), source };
+    let failed =
+        |pattern: &str, source| ScopeError::Pattern { pattern: pattern.to_owned(), source };
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let glob: Glob = GlobBuilder::new(pattern).build().map_err(|source| failed(pattern, source))?;
+        let glob: Glob =
+            GlobBuilder::new(pattern).build().map_err(|source| failed(pattern, source))?;
         set.add(glob);
     }
     set.build().map_err(|source| failed("", source))
@@ -228,7 +232,11 @@ mod tests {
         check(&scope(ScopeKind::Domain, &[], &[]), "https://api.example.org/a", "in");
         check(&scope(ScopeKind::Domain, &[], &[]), "https://notexample.org/a", "scope.other_host");
         check(&scope(ScopeKind::Prefix, &[], &[]), "https://www.example.org/docs/a", "in");
-        check(&scope(ScopeKind::Prefix, &[], &[]), "https://www.example.org/blog", "scope.other_folder");
+        check(
+            &scope(ScopeKind::Prefix, &[], &[]),
+            "https://www.example.org/blog",
+            "scope.other_folder",
+        );
         check(&scope(ScopeKind::Any, &[], &[]), "https://other.example/", "in");
     }
 

@@ -42,10 +42,7 @@ pub struct SitemapLimits {
 impl Default for SitemapLimits {
     /// Twice what sitemaps.org allows, for sites that do not keep to it: 100 MiB, 100,000 entries.
     fn default() -> Self {
-        Self {
-            max_bytes: 100 << 20,
-            max_entries: 100_000,
-        }
+        Self { max_bytes: 100 << 20, max_entries: 100_000 }
     }
 }
 
@@ -86,12 +83,7 @@ pub fn parse_sitemap(body: &[u8], base: &WebUrl, limits: &SitemapLimits) -> Site
     }
     // The mark decides between UTF-8 and UTF-16; sitemaps in other encodings are not allowed.
     let (text, _, _) = encoding_rs::UTF_8.decode(body);
-    let mut list = List {
-        sitemap,
-        base,
-        max_entries: limits.max_entries,
-        is_over: false,
-    };
+    let mut list = List { sitemap, base, max_entries: limits.max_entries, is_over: false };
     if text.trim_start().starts_with('<') {
         list.read_xml(&text);
     } else {
@@ -103,12 +95,8 @@ pub fn parse_sitemap(body: &[u8], base: &WebUrl, limits: &SitemapLimits) -> Site
 /// The start of what `body` unpacks to, and whether something is missing.
 fn gunzip(body: &[u8], max_bytes: usize) -> (Vec<u8>, bool) {
     let mut unpacked = Vec::new();
-    let one_more = u64::try_from(max_bytes)
-        .unwrap_or(u64::MAX)
-        .saturating_add(1);
-    let result = MultiGzDecoder::new(body)
-        .take(one_more)
-        .read_to_end(&mut unpacked);
+    let one_more = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
+    let result = MultiGzDecoder::new(body).take(one_more).read_to_end(&mut unpacked);
     let is_cut = result.is_err() || unpacked.len() > max_bytes;
     unpacked.truncate(max_bytes);
     (unpacked, is_cut)
@@ -234,13 +222,7 @@ impl List<'_> {
     }
 
     fn add(&mut self, entry: Option<Entry>) {
-        let Some(Entry {
-            kind,
-            address,
-            date,
-            ..
-        }) = entry
-        else {
+        let Some(Entry { kind, address, date, .. }) = entry else {
             return;
         };
         let (address, date) = (address.trim(), date.trim());
@@ -252,12 +234,7 @@ impl List<'_> {
     }
 
     fn push(&mut self, kind: Kind, url: Result<WebUrl, UrlError>, lastmod: Option<String>) {
-        let Sitemap {
-            pages,
-            sitemaps,
-            refused,
-            is_cut,
-        } = &mut self.sitemap;
+        let Sitemap { pages, sitemaps, refused, is_cut } = &mut self.sitemap;
         self.is_over = pages.len() + sitemaps.len() + *refused >= self.max_entries;
         match (url, kind) {
             _ if self.is_over => *is_cut = true,
@@ -288,9 +265,7 @@ impl Elements {
                 if self.depth == entry.depth + 1 {
                     self.field = entry.field_of(&name);
                     if self.field == Some(Field::Address) {
-                        entry
-                            .address
-                            .push_str(&link_target(start).unwrap_or_default());
+                        entry.address.push_str(&link_target(start).unwrap_or_default());
                     }
                 }
                 None
@@ -298,12 +273,7 @@ impl Elements {
             open => {
                 self.field = None;
                 let (address, date) = (String::new(), String::new());
-                let begun = kind.map(|kind| Entry {
-                    kind,
-                    depth: self.depth,
-                    address,
-                    date,
-                });
+                let begun = kind.map(|kind| Entry { kind, depth: self.depth, address, date });
                 std::mem::replace(open, begun)
             }
         }
@@ -312,10 +282,7 @@ impl Elements {
     /// Closes an element; gives the entry that ends with it.
     fn close(&mut self) -> Option<Entry> {
         self.field = None;
-        let is_end = self
-            .entry
-            .as_ref()
-            .is_some_and(|entry| self.depth <= entry.depth);
+        let is_end = self.entry.as_ref().is_some_and(|entry| self.depth <= entry.depth);
         self.depth = self.depth.saturating_sub(1);
         if is_end { self.entry.take() } else { None }
     }
@@ -330,12 +297,7 @@ impl Elements {
 /// The target of an Atom link to the entry's own page.
 fn link_target(start: &BytesStart<'_>) -> Option<String> {
     let mut target = None;
-    for attribute in start
-        .attributes()
-        .with_checks(false)
-        .take(MAX_ATTRIBUTES)
-        .flatten()
-    {
+    for attribute in start.attributes().with_checks(false).take(MAX_ATTRIBUTES).flatten() {
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).ok()?;
         match attribute.key.local_name().as_ref() {
             b"href" => target = Some(value.into_owned()),
@@ -352,9 +314,7 @@ fn resolved(reference: &BytesRef<'_>) -> String {
         return character.to_string();
     }
     let name = reference.decode().unwrap_or_default();
-    resolve_predefined_entity(&name)
-        .unwrap_or_default()
-        .to_owned()
+    resolve_predefined_entity(&name).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -367,17 +327,10 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: SitemapLimits = SitemapLimits {
-        max_bytes: 10_000,
-        max_entries: 5,
-    };
+    const LIMITS: SitemapLimits = SitemapLimits { max_bytes: 10_000, max_entries: 5 };
 
     fn parse(body: &[u8]) -> Sitemap {
-        parse_sitemap(
-            body,
-            &WebUrl::parse("http://h.example/s/map.xml").unwrap(),
-            &LIMITS,
-        )
+        parse_sitemap(body, &WebUrl::parse("http://h.example/s/map.xml").unwrap(), &LIMITS)
     }
 
     /// One word an entry: the path and date of a page, `+` before the path of a sitemap; `!` for
@@ -385,21 +338,13 @@ mod tests {
     fn show(sitemap: &Sitemap) -> String {
         let path = |url: &WebUrl| url.as_str().replace("http://h.example", "");
         let pages = sitemap.pages.iter().map(|page| {
-            let date = page
-                .lastmod
-                .as_deref()
-                .map_or(String::new(), |date| format!("@{date}"));
+            let date = page.lastmod.as_deref().map_or(String::new(), |date| format!("@{date}"));
             path(&page.url) + &date
         });
         let sitemaps = sitemap.sitemaps.iter().map(|url| format!("+{}", path(url)));
         let refused = std::iter::repeat_n("!".to_owned(), sitemap.refused);
         let cut = sitemap.is_cut.then(|| "…".to_owned());
-        pages
-            .chain(sitemaps)
-            .chain(refused)
-            .chain(cut)
-            .collect::<Vec<_>>()
-            .join(" ")
+        pages.chain(sitemaps).chain(refused).chain(cut).collect::<Vec<_>>().join(" ")
     }
 
     #[track_caller]
@@ -423,19 +368,13 @@ mod tests {
 
     #[test]
     fn namespaces_do_not_matter_but_nesting_does() {
-        check(
-            "<x:urlset><x:url><x:loc>/a</x:loc></x:url></x:urlset>",
-            "/a",
-        );
+        check("<x:urlset><x:url><x:loc>/a</x:loc></x:url></x:urlset>", "/a");
         check(
             "<urlset><url><loc>/a</loc><image:image><image:loc>/i.png</image:loc></image:image>\
              <xhtml:link rel='alternate' hreflang='de' href='/de'/></url></urlset>",
             "/a",
         );
-        check(
-            "<rss><item><image><url>/i.png</url></image><link>/a</link></item></rss>",
-            "/a",
-        );
+        check("<rss><item><image><url>/i.png</url></image><link>/a</link></item></rss>", "/a");
     }
 
     #[test]
@@ -454,10 +393,7 @@ mod tests {
 
     #[test]
     fn a_text_list_has_one_address_a_line() {
-        check(
-            "\u{feff}http://h.example/a\r\n\r\n http://h.example/b \n/c",
-            "/a /b !",
-        );
+        check("\u{feff}http://h.example/a\r\n\r\n http://h.example/b \n/c", "/a /b !");
     }
 
     #[test]
@@ -468,24 +404,16 @@ mod tests {
         let packed = encoder.finish().unwrap();
         assert_eq!(show(&parse(&packed)), "/a");
         assert_eq!(show(&parse(&packed[..packed.len() - 4])), "/a …");
-        let wide: Vec<u8> = format!("\u{feff}{text}")
-            .encode_utf16()
-            .flat_map(u16::to_le_bytes)
-            .collect();
+        let wide: Vec<u8> =
+            format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(show(&parse(&wide)), "/a");
     }
 
     #[test]
     fn what_came_before_a_break_is_kept() {
         check("<urlset><url><loc>/a</loc></url><url><loc>/b", "/a …");
-        check(
-            "<urlset><url><loc>/a</loc><url><loc>/b</loc></urlset>",
-            "/a /b …",
-        );
-        check(
-            "<urlset><url><loc>/a?b&c</loc></url><url><loc>/b</loc></url></urlset>",
-            "/a?b&c /b",
-        );
+        check("<urlset><url><loc>/a</loc><url><loc>/b</loc></urlset>", "/a /b …");
+        check("<urlset><url><loc>/a?b&c</loc></url><url><loc>/b</loc></url></urlset>", "/a?b&c /b");
         check("<urlset><url><loc>/a</loc></url><url <loc>", "/a …");
     }
 
@@ -498,9 +426,7 @@ mod tests {
         );
         check(&format!("<urlset>{}{}", url(1), " ".repeat(10_000)), "/1 …");
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-        encoder
-            .write_all(format!("<urlset>{}", url(1)).as_bytes())
-            .unwrap();
+        encoder.write_all(format!("<urlset>{}", url(1)).as_bytes()).unwrap();
         encoder.write_all(&vec![b' '; 1 << 24]).unwrap();
         assert_eq!(show(&parse(&encoder.finish().unwrap())), "/1 …");
     }
@@ -520,10 +446,7 @@ mod tests {
             "<urlset><url><loc>ftp://h/</loc></url><url><loc>http://u@h/</loc></url></urlset>",
             "! !",
         );
-        check(
-            "<html><body><a href='/a'>not a sitemap</a></body></html>",
-            "",
-        );
+        check("<html><body><a href='/a'>not a sitemap</a></body></html>", "");
     }
 
     proptest! {

@@ -91,10 +91,7 @@ fn count<'a>(words: impl Iterator<Item = &'a str>) -> (usize, usize) {
     for word in words.filter(|word| !word.is_empty()) {
         *counts.entry(word).or_default() += 1;
     }
-    (
-        counts.values().sum(),
-        counts.into_values().max().unwrap_or(0),
-    )
+    (counts.values().sum(), counts.into_values().max().unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -104,20 +101,14 @@ mod tests {
     #[track_caller]
     fn check(path: &str, want: &str) {
         let url = Url::parse("http://h.example").unwrap().join(path).unwrap();
-        assert_eq!(
-            trap(&url, &TrapLimits::default()).map_or("", TrapReason::code),
-            want
-        );
+        assert_eq!(trap(&url, &TrapLimits::default()).map_or("", TrapReason::code), want);
     }
 
     #[test]
     fn endless_paths_are_traps() {
         check("/a/a/a", "trap.repeated_segment");
         check("/a/b/a/c/a/", "trap.repeated_segment");
-        check(
-            "/0/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20",
-            "trap.depth",
-        );
+        check("/0/1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16/17/18/19/20", "trap.depth");
         check(&format!("/{}", "a".repeat(2_083)), "trap.length");
     }
 

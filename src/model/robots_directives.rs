@@ -111,10 +111,7 @@ impl DirectiveReader<'_> {
     fn expiry(&self, date: &str, rest: &str) -> RobotsDirectives {
         let seconds = unix_seconds(date).or_else(|| unix_seconds(rest));
         let noindex = seconds.is_some_and(|seconds| seconds < self.now.0.div_euclid(1_000_000));
-        RobotsDirectives {
-            noindex,
-            ..RobotsDirectives::default()
-        }
+        RobotsDirectives { noindex, ..RobotsDirectives::default() }
     }
 }
 
@@ -122,9 +119,7 @@ impl DirectiveReader<'_> {
 fn agent(entry: &str) -> Option<(&str, &str)> {
     let (name, rest) = entry.split_once(':')?;
     let name = name.trim_end();
-    let is_directive = VALUED
-        .iter()
-        .any(|valued| name.eq_ignore_ascii_case(valued))
+    let is_directive = VALUED.iter().any(|valued| name.eq_ignore_ascii_case(valued))
         || name.eq_ignore_ascii_case("unavailable_after");
     let is_name = !name.is_empty() && !name.contains(char::is_whitespace) && !is_directive;
     is_name.then_some((name, rest))
@@ -133,9 +128,7 @@ fn agent(entry: &str) -> Option<(&str, &str)> {
 /// The date of an `unavailable_after` directive.
 fn unavailable_after(entry: &str) -> Option<&str> {
     let (name, date) = entry.split_once(':')?;
-    name.trim_end()
-        .eq_ignore_ascii_case("unavailable_after")
-        .then_some(date)
+    name.trim_end().eq_ignore_ascii_case("unavailable_after").then_some(date)
 }
 
 /// A directive that is a word.
@@ -144,11 +137,7 @@ fn plain(entry: &str) -> RobotsDirectives {
     RobotsDirectives {
         noindex: is("noindex") || is("none"),
         nofollow: is("nofollow") || is("none"),
-        ai_use: if is("noai") {
-            AiUse::Refused
-        } else {
-            AiUse::Unstated
-        },
+        ai_use: if is("noai") { AiUse::Refused } else { AiUse::Unstated },
     }
 }
 
@@ -180,28 +169,14 @@ mod tests {
     use super::*;
 
     /// 2026-06-15T12:00:00Z.
-    const READER: DirectiveReader<'_> = DirectiveReader {
-        product_token: "ExampleBot",
-        now: Timestamp(1_781_524_800_000_000),
-    };
+    const READER: DirectiveReader<'_> =
+        DirectiveReader { product_token: "ExampleBot", now: Timestamp(1_781_524_800_000_000) };
 
     fn show(directives: RobotsDirectives) -> String {
-        let RobotsDirectives {
-            noindex,
-            nofollow,
-            ai_use,
-        } = directives;
-        let words = [
-            (noindex, "noindex"),
-            (nofollow, "nofollow"),
-            (ai_use == AiUse::Refused, "noai"),
-        ];
-        words
-            .iter()
-            .filter(|(said, _)| *said)
-            .map(|(_, word)| *word)
-            .collect::<Vec<_>>()
-            .join(" ")
+        let RobotsDirectives { noindex, nofollow, ai_use } = directives;
+        let words =
+            [(noindex, "noindex"), (nofollow, "nofollow"), (ai_use == AiUse::Refused, "noai")];
+        words.iter().filter(|(said, _)| *said).map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
     }
 
     #[track_caller]
@@ -254,11 +229,7 @@ mod tests {
         check_header("unavailable_after: 2026-06-14", "noindex");
         check_header("unavailable_after: 14 Jun 2026", "noindex");
         check_header("unavailable_after: some day", "");
-        check_meta(
-            "robots",
-            "unavailable_after: 2026-06-14 10:00:00",
-            "noindex",
-        );
+        check_meta("robots", "unavailable_after: 2026-06-14 10:00:00", "noindex");
     }
 
     proptest! {

@@ -64,8 +64,13 @@ pub async fn explain(config: &Config, address: &str) -> Result<UrlVerdict, RunEr
 /// # Errors
 ///
 /// Fails where the state cannot be read.
-pub async fn plan(config: &Config, addresses: &[String], clock: Clock) -> Result<Vec<UrlVerdict>, RunError> {
-    let fetcher = Fetcher::new(&config.fetch, &config.politeness, Budget::new(config.run.memory_bytes))?;
+pub async fn plan(
+    config: &Config,
+    addresses: &[String],
+    clock: Clock,
+) -> Result<Vec<UrlVerdict>, RunError> {
+    let fetcher =
+        Fetcher::new(&config.fetch, &config.politeness, Budget::new(config.run.memory_bytes))?;
     let mut verdicts = Vec::new();
     for address in addresses {
         let mut verdict = explain(config, address).await?;

@@ -7,9 +7,9 @@ use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
 use crate::fetch::charset::{decode_as, decode_text};
 use crate::fetch::{PRODUCT_TOKEN, RobotsMode};
 use crate::model::{
-    BodyText, CharsetSource, ChunkFlag, ContentCounts, ContentHash, DirectiveReader, Document, ErrorCode,
-    Exclusion, Ledger, Metadata, PageError, PageFlag, PageOutcome, PageRecord, RobotsDirectives, Timestamp,
-    Validators, WebUrl, document_id,
+    BodyText, CharsetSource, ChunkFlag, ContentCounts, ContentHash, DirectiveReader, Document,
+    ErrorCode, Exclusion, Ledger, Metadata, PageError, PageFlag, PageOutcome, PageRecord,
+    RobotsDirectives, Timestamp, Validators, WebUrl, document_id,
 };
 
 /// Share of control and replacement characters from which on a text is no text: one in so many.
@@ -162,7 +162,9 @@ impl Converter {
         let source = Source { text: &text.text, url: input.base.as_ref(), format };
         let extracted = extract(source, &self.extract, ledger);
         extracted.map_or_else(
-            |error| failed(input, PageError::new(ErrorCode::InternalPanic, error.to_string()), run_id),
+            |error| {
+                failed(input, PageError::new(ErrorCode::InternalPanic, error.to_string()), run_id)
+            },
             |mut document| {
                 clean(&mut document, self.clean);
                 self.finish(input, document, &text, run_id)
@@ -178,7 +180,13 @@ impl Converter {
         decode_text(&input.body, input.charset.as_deref(), domain)
     }
 
-    fn finish(&self, input: &PageInput, document: Document, text: &BodyText, run_id: &str) -> Converted {
+    fn finish(
+        &self,
+        input: &PageInput,
+        document: Document,
+        text: &BodyText,
+        run_id: &str,
+    ) -> Converted {
         let asked = self.directives(input, &document);
         let outcome = if asked.noindex {
             PageOutcome::Excluded(Exclusion::Noindex)

@@ -62,7 +62,12 @@ struct Parts {
     progress: Arc<Progress>,
 }
 
-async fn run(config: &Config, parts: Parts, stop: CancellationToken, clock: Clock) -> Result<RunSummary, RunError> {
+async fn run(
+    config: &Config,
+    parts: Parts,
+    stop: CancellationToken,
+    clock: Clock,
+) -> Result<RunSummary, RunError> {
     let Parts { scope, fetcher, pool, store, progress } = parts;
     let started_at = clock.now();
     let config_hash = config.content_hash();
@@ -133,12 +138,18 @@ async fn fill_frontier(config: &Config, scope: &Scope, store: &Store) -> Result<
 }
 
 /// Writes the end of a run.
-async fn conclude(store: &Store, run: i64, summary: &mut RunSummary, config: &Config) -> Result<(), RunError> {
+async fn conclude(
+    store: &Store,
+    run: i64,
+    summary: &mut RunSummary,
+    config: &Config,
+) -> Result<(), RunError> {
     for (authority, deferred) in &mut summary.deferred {
         deferred.pages = store.waiting(authority).await?;
     }
     summary.count(&store.report(Some(run)).await?);
-    let (root, name, written) = (config.output.path.clone(), summary.run_id.clone(), summary.clone());
+    let (root, name, written) =
+        (config.output.path.clone(), summary.run_id.clone(), summary.clone());
     blocking(move || write_run(&root, &name, &written)).await?;
     store.end_run(run, &summary.reason, summary.ended_at).await?;
     Ok(())
@@ -202,7 +213,8 @@ impl Scheduler<'_> {
     /// Reads the sitemaps of the config; their pages wait like all others.
     async fn configured_sitemaps(&mut self) -> Result<(), RunError> {
         let sitemaps = &self.shared.config.crawl.sitemaps;
-        let named: Vec<WebUrl> = sitemaps.iter().filter_map(|address| WebUrl::parse(address).ok()).collect();
+        let named: Vec<WebUrl> =
+            sitemaps.iter().filter_map(|address| WebUrl::parse(address).ok()).collect();
         if !named.is_empty() {
             self.shared.sitemaps(named, None).await?;
             self.waiting.extend(self.shared.store.waiting_authorities().await?);

@@ -14,9 +14,7 @@ use super::shared::Shared;
 use super::writer::Finished;
 use super::{PageInput, RunError};
 use crate::fetch::{Answer, Get, Permit, RobotsAnswer, RobotsFile, RobotsMode};
-use crate::model::{
-    ErrorCode, Exclusion, FetchedPage, PageError, PageOutcome, Request, WebUrl,
-};
+use crate::model::{ErrorCode, Exclusion, FetchedPage, PageError, PageOutcome, Request, WebUrl};
 use crate::store::{Committed, Found, FoundUrl};
 
 /// Addresses leased at once: one transaction for all.
@@ -105,7 +103,12 @@ impl Worker<'_> {
         let shared = self.shared;
         let obeys = shared.config.politeness.robots == RobotsMode::Obey;
         if obeys && !self.robots.rules.verdict(request.url.as_url()).allowed {
-            self.settle(request, None, PageOutcome::Excluded(Exclusion::RobotsDisallowed), Found::default());
+            self.settle(
+                request,
+                None,
+                PageOutcome::Excluded(Exclusion::RobotsDisallowed),
+                Found::default(),
+            );
             return Ok(Done::Settled);
         }
         let turn = tokio::select! {
@@ -116,7 +119,8 @@ impl Worker<'_> {
             shared.store.release(&[request.id]).await?;
             return Ok(Done::Settled);
         };
-        let get = Get { url: &request.url, validators: &request.validators, now: shared.clock.now() };
+        let get =
+            Get { url: &request.url, validators: &request.validators, now: shared.clock.now() };
         shared.progress.request();
         match shared.fetcher.ask_in(turn, &get).await {
             Ok((Answer::Page(page), permit)) => {
@@ -131,7 +135,9 @@ impl Worker<'_> {
                 self.settle(request, Some(304), PageOutcome::Unchanged, Found::default());
                 Ok(Done::Settled)
             }
-            Ok((Answer::Status { status, retry_after }, _)) => self.status(request, status, retry_after).await,
+            Ok((Answer::Status { status, retry_after }, _)) => {
+                self.status(request, status, retry_after).await
+            }
             Err(error) => self.failure(request, None, error).await,
         }
     }
@@ -156,34 +162,57 @@ impl Worker<'_> {
         let shared = self.shared;
         let hops = request.redirects + 1;
         let key = location.key();
-        let in_scope = if request.depth == 0 { shared.scope.check_seed_redirect(location) } else { shared.scope.check(location) };
+        let in_scope = if request.depth == 0 {
+            shared.scope.check_seed_redirect(location)
+        } else {
+            shared.scope.check(location)
+        };
         let (outcome, found) = if hops > shared.config.fetch.max_redirects {
             let message = format!("more than {} redirects", shared.config.fetch.max_redirects);
-            (PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)), Found::default())
+            (
+                PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)),
+                Found::default(),
+            )
         } else if key == request.key {
             let message = "it redirects to itself";
-            (PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)), Found::default())
+            (
+                PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)),
+                Found::default(),
+            )
         } else if in_scope.is_err() {
             (PageOutcome::Excluded(Exclusion::RedirectOutOfScope), Found::default())
         } else {
-            let found = Found { urls: vec![FoundUrl::from(location)], depth: request.depth, redirects: hops };
+            let found = Found {
+                urls: vec![FoundUrl::from(location)],
+                depth: request.depth,
+                redirects: hops,
+            };
             (PageOutcome::redirect(&key), found)
         };
         self.settle(request, Some(status), outcome, found);
     }
 
-    async fn status(&self, request: &Request, status: u16, retry_after: Option<Duration>) -> Result<Done, RunError> {
+    async fn status(
+        &self,
+        request: &Request,
+        status: u16,
+        retry_after: Option<Duration>,
+    ) -> Result<Done, RunError> {
         match status {
             404 | 410 => {
                 self.settle(request, Some(status), PageOutcome::Gone { status }, Found::default());
                 Ok(Done::Settled)
             }
             429 | 500.. => {
-                let error = PageError::new(ErrorCode::FetchServer, format!("the server answered {status}"));
+                let error =
+                    PageError::new(ErrorCode::FetchServer, format!("the server answered {status}"));
                 self.rest(request, status, retry_after, error).await
             }
             _ => {
-                let error = PageError::new(ErrorCode::FetchRefused, format!("the server answered {status}"));
+                let error = PageError::new(
+                    ErrorCode::FetchRefused,
+                    format!("the server answered {status}"),
+                );
                 self.settle(request, Some(status), PageOutcome::Failed(error), Found::default());
                 Ok(Done::Settled)
             }
@@ -199,12 +228,24 @@ impl Worker<'_> {
         error: PageError,
     ) -> Result<Done, RunError> {
         let shared = self.shared;
-        let Some(rest) = retry_after else { return self.failure(request, Some(status), error).await };
+        let Some(rest) = retry_after else {
+            return self.failure(request, Some(status), error).await;
+        };
         if rest > shared.config.politeness.retry_after_max() {
             shared.store.release(&[request.id]).await?;
-            let until = shared.clock.now().0.saturating_add(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX));
-            shared.store.set_next_at(&request.url.authority(), crate::model::Timestamp(until)).await?;
-            let why = format!("the server answered {status} and wants to be left alone for {} s", rest.as_secs());
+            let until = shared
+                .clock
+                .now()
+                .0
+                .saturating_add(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX));
+            shared
+                .store
+                .set_next_at(&request.url.authority(), crate::model::Timestamp(until))
+                .await?;
+            let why = format!(
+                "the server answered {status} and wants to be left alone for {} s",
+                rest.as_secs()
+            );
             return Ok(Done::Parked(why));
         }
         shared.fetcher.hold(&request.url, rest);
@@ -215,7 +256,12 @@ impl Worker<'_> {
         self.failure(request, Some(status), error).await
     }
 
-    async fn failure(&self, request: &Request, status: Option<u16>, error: PageError) -> Result<Done, RunError> {
+    async fn failure(
+        &self,
+        request: &Request,
+        status: Option<u16>,
+        error: PageError,
+    ) -> Result<Done, RunError> {
         let shared = self.shared;
         let politeness = &shared.config.politeness;
         if !error.is_transient() {
@@ -239,7 +285,8 @@ impl Worker<'_> {
     /// Hands an outcome without content to the writer.
     fn settle(&self, request: &Request, status: Option<u16>, outcome: PageOutcome, found: Found) {
         let shared = self.shared;
-        let mut input = PageInput::new(request.key.to_string(), Some(request.url.clone()), "", Vec::new());
+        let mut input =
+            PageInput::new(request.key.to_string(), Some(request.url.clone()), "", Vec::new());
         input.status = status;
         input.depth = request.depth;
         input.referrer.clone_from(&request.referrer);

@@ -101,7 +101,8 @@ pub(super) fn read_pages(
             let mut files = Vec::new();
             list(path, &mut files)?;
             for file in &files {
-                let below = if path.is_dir() { file.strip_prefix(path).unwrap_or(file) } else { file };
+                let below =
+                    if path.is_dir() { file.strip_prefix(path).unwrap_or(file) } else { file };
                 let relative = path.file_name().map_or(path.as_path(), Path::new);
                 let name = if path.is_dir() { relative.join(below) } else { relative.to_owned() };
                 if !read_file(file, &name, most_bytes, take) {
@@ -233,7 +234,9 @@ fn json_lines(
         let line = match line {
             Ok(line) if line.trim().is_empty() => continue,
             Ok(line) => line,
-            Err(source) => return take(Err(InputError::Unreadable { path: path.to_owned(), source })),
+            Err(source) => {
+                return take(Err(InputError::Unreadable { path: path.to_owned(), source }));
+            }
         };
         let page = serde_json::from_str::<JsonPage>(&line)
             .map(|page| web_page(&page.url, "text/html", page.html.into_bytes(), "utf-8"))
@@ -263,13 +266,16 @@ fn warc(
     for (number, record) in WarcReader::new(reader, most_bytes).enumerate() {
         let page = match record {
             Ok(Some(response)) => {
-                let mut named = web_page(&response.url, &response.media_type, response.body, &response.charset);
+                let mut named =
+                    web_page(&response.url, &response.media_type, response.body, &response.charset);
                 named.page.status = Some(response.status);
                 named.page.fetched_at = Timestamp(response.fetched_at);
                 Ok(named)
             }
             Ok(None) => continue,
-            Err(what) => Err(InputError::Record { path: path.to_owned(), record: number + 1, what }),
+            Err(what) => {
+                Err(InputError::Record { path: path.to_owned(), record: number + 1, what })
+            }
         };
         let is_broken = page.is_err();
         if !take(page) || is_broken {

@@ -109,7 +109,8 @@ impl Room {
     fn take(self: &Arc<Self>, bytes: usize) -> Taken {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |state: &mut (usize, usize)| state.1 > 0 && state.0 + bytes > self.most;
-        let mut state = self.changed.wait_while(state, is_full).unwrap_or_else(PoisonError::into_inner);
+        let mut state =
+            self.changed.wait_while(state, is_full).unwrap_or_else(PoisonError::into_inner);
         state.0 += bytes;
         state.1 += 1;
         Taken { room: Arc::clone(self), bytes }
@@ -178,7 +179,8 @@ pub async fn convert_to_corpus(
     summary.count(&store.report(Some(run)).await?);
     summary.bytes = progress.view().bytes;
     summary.ended_at = job.clock.now();
-    let (root, name, written) = (job.config.output.path.clone(), summary.run_id.clone(), summary.clone());
+    let (root, name, written) =
+        (job.config.output.path.clone(), summary.run_id.clone(), summary.clone());
     blocking(move || write_run(&root, &name, &written)).await?;
     store.end_run(run, &summary.reason, summary.ended_at).await?;
     Ok((summary, read))
@@ -197,7 +199,11 @@ struct Feed {
 }
 
 impl Feed {
-    fn run(self, inputs: &[Input], mut complain: impl FnMut(&InputError)) -> Result<(), InputError> {
+    fn run(
+        self,
+        inputs: &[Input],
+        mut complain: impl FnMut(&InputError),
+    ) -> Result<(), InputError> {
         let mut seen: HashMap<String, usize> = HashMap::new();
         for input in inputs {
             read_pages(input, self.most_bytes, &mut |page| match page {

@@ -32,7 +32,12 @@ impl Pool {
 
     /// Converts `input` on a thread of the pool and hands the result to `done`, which must not
     /// wait for anything.
-    pub(super) fn convert(&self, input: PageInput, run_id: Arc<str>, done: impl FnOnce(Converted) + Send + 'static) {
+    pub(super) fn convert(
+        &self,
+        input: PageInput,
+        run_id: Arc<str>,
+        done: impl FnOnce(Converted) + Send + 'static,
+    ) {
         let converter = Arc::clone(&self.converter);
         self.threads.spawn(move || done(convert_caught(&converter, &input, &run_id)));
     }

@@ -44,7 +44,13 @@ impl Progress {
             requests: self.requests.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
             queued: self.queued.load(Ordering::Relaxed),
-            hosts: self.hosts.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect(),
+            hosts: self
+                .hosts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .iter()
+                .cloned()
+                .collect(),
         }
     }
 

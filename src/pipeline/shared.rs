@@ -83,7 +83,9 @@ impl Shared {
         let authority = root.authority();
         if let Some(next) = self.store.next_at(&authority).await? {
             // A stored time may be far off when a clock was wrong: no rest is longer than this.
-            let rest = Duration::from_micros(next.0.saturating_sub(self.clock.now().0).max(0).unsigned_abs());
+            let rest = Duration::from_micros(
+                next.0.saturating_sub(self.clock.now().0).max(0).unsigned_abs(),
+            );
             self.fetcher.hold(root, rest.min(self.config.politeness.retry_after_max()));
         }
         if self.config.politeness.robots == RobotsMode::Ignore {
@@ -104,7 +106,11 @@ impl Shared {
 
     /// Reads sitemaps, and those that they name, into the frontier. One that cannot be read is
     /// left out: it only names pages.
-    pub(super) async fn sitemaps(&self, named: Vec<WebUrl>, robots: Option<&RobotsFile>) -> Result<(), RunError> {
+    pub(super) async fn sitemaps(
+        &self,
+        named: Vec<WebUrl>,
+        robots: Option<&RobotsFile>,
+    ) -> Result<(), RunError> {
         let mut seen = HashSet::new();
         let mut waiting: Vec<(WebUrl, usize)> = named.into_iter().map(|url| (url, 0)).collect();
         while let Some((url, depth)) = waiting.pop() {
@@ -119,7 +125,10 @@ impl Shared {
                 self.progress.refuse("sitemap.unreadable");
                 continue;
             };
-            let limits = SitemapLimits { max_entries: self.config.crawl.max_sitemap_entries, ..SitemapLimits::default() };
+            let limits = SitemapLimits {
+                max_entries: self.config.crawl.max_sitemap_entries,
+                ..SitemapLimits::default()
+            };
             let sitemap = parse_sitemap(&page.body, &url, &limits);
             if depth < MAX_SITEMAP_DEPTH {
                 waiting.extend(sitemap.sitemaps.into_iter().map(|url| (url, depth + 1)));
@@ -127,7 +136,9 @@ impl Shared {
             let pages: Vec<WebUrl> = sitemap.pages.into_iter().map(|entry| entry.url).collect();
             let found = self.in_scope(&pages);
             for batch in found.chunks(ENQUEUE_BATCH) {
-                self.store.enqueue(batch, 1, self.config.crawl.max_depth, Some(url.as_str())).await?;
+                self.store
+                    .enqueue(batch, 1, self.config.crawl.max_depth, Some(url.as_str()))
+                    .await?;
             }
         }
         Ok(())

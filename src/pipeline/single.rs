@@ -21,13 +21,22 @@ pub struct SinglePage {
 /// # Errors
 ///
 /// The outer error is one of the options; the inner one is the page's.
-pub async fn fetch_single(config: &Config, url: &WebUrl, clock: Clock) -> Result<Result<SinglePage, PageError>, RunError> {
+pub async fn fetch_single(
+    config: &Config,
+    url: &WebUrl,
+    clock: Clock,
+) -> Result<Result<SinglePage, PageError>, RunError> {
     let budget = Budget::new(config.run.memory_bytes);
     let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
     Ok(fetch(&fetcher, config, url, clock).await)
 }
 
-async fn fetch(fetcher: &Fetcher, config: &Config, url: &WebUrl, clock: Clock) -> Result<SinglePage, PageError> {
+async fn fetch(
+    fetcher: &Fetcher,
+    config: &Config,
+    url: &WebUrl,
+    clock: Clock,
+) -> Result<SinglePage, PageError> {
     let mut at = url.clone();
     let mut asked = None;
     for _ in 0..=config.fetch.max_redirects {
@@ -40,8 +49,12 @@ async fn fetch(fetcher: &Fetcher, config: &Config, url: &WebUrl, clock: Clock) -
         match fetcher.ask(&get).await?.0 {
             Answer::Page(page) => {
                 let final_url = page.url.to_string();
-                let mut input =
-                    PageInput::new(page.url.key().to_string(), Some(page.url), &page.media_type, page.body);
+                let mut input = PageInput::new(
+                    page.url.key().to_string(),
+                    Some(page.url),
+                    &page.media_type,
+                    page.body,
+                );
                 input.status = Some(page.status);
                 input.charset = page.charset;
                 input.robots_tags = page.robots_tags;
@@ -50,9 +63,12 @@ async fn fetch(fetcher: &Fetcher, config: &Config, url: &WebUrl, clock: Clock) -
                 return Ok(SinglePage { input, url: url.to_string(), final_url });
             }
             Answer::Redirect { location, .. } => at = location,
-            Answer::NotModified => return Err(PageError::new(ErrorCode::FetchStatus, "the server answered 304")),
+            Answer::NotModified => {
+                return Err(PageError::new(ErrorCode::FetchStatus, "the server answered 304"));
+            }
             Answer::Status { status, .. } => {
-                let code = if status >= 500 { ErrorCode::FetchServer } else { ErrorCode::FetchRefused };
+                let code =
+                    if status >= 500 { ErrorCode::FetchServer } else { ErrorCode::FetchRefused };
                 return Err(PageError::new(code, format!("the server answered {status}")));
             }
         }

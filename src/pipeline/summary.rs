@@ -58,7 +58,8 @@ impl RunSummary {
         }
         self.chunks = report.chunks;
         self.tokens = report.tokens;
-        self.queued = report.waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum();
+        self.queued =
+            report.waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum();
     }
 
     /// How many pages of this run have `outcome`.

@@ -52,7 +52,12 @@ pub async fn verify(config: &Config) -> Result<VerifyReport, RunError> {
     check_chunks(config, &store, &parts, &mut report).await?;
     let lost = store.lost_links().await?;
     if lost > 0 {
-        report.find("V4", format!("{lost} links of collected pages lead to pages that the frontier does not know"));
+        report.find(
+            "V4",
+            format!(
+                "{lost} links of collected pages lead to pages that the frontier does not know"
+            ),
+        );
     }
     store.close().await;
     Ok(report)
@@ -71,11 +76,15 @@ async fn check_files(
     sealed: Vec<i64>,
     report: &mut VerifyReport,
 ) -> Result<(), RunError> {
-    let infos: Vec<_> = parts.iter().flat_map(|part| part.files.iter().filter_map(file_info)).collect();
+    let infos: Vec<_> =
+        parts.iter().flat_map(|part| part.files.iter().filter_map(file_info)).collect();
     let root = config.output.path.clone();
     let (listing, failures, infos) = blocking(move || {
-        let failures: Vec<String> =
-            infos.iter().filter_map(|info| check_file(&root, info).err()).map(|error| said(&error)).collect();
+        let failures: Vec<String> = infos
+            .iter()
+            .filter_map(|info| check_file(&root, info).err())
+            .map(|error| said(&error))
+            .collect();
         list_files(&root).map(|listing| (listing, failures, infos))
     })
     .await?;
@@ -108,18 +117,29 @@ fn said(error: &dyn std::error::Error) -> String {
 }
 
 /// The manifest says what the state says.
-async fn check_manifest(config: &Config, store: &Store, report: &mut VerifyReport) -> Result<(), RunError> {
+async fn check_manifest(
+    config: &Config,
+    store: &Store,
+    report: &mut VerifyReport,
+) -> Result<(), RunError> {
     let expected = manifest(store).await?;
     let root = config.output.path.clone();
-    let written = tokio::task::spawn_blocking(move || read_manifest(&root)).await.map_err(|_| RunError::Defect)?;
+    let written = tokio::task::spawn_blocking(move || read_manifest(&root))
+        .await
+        .map_err(|_| RunError::Defect)?;
     match written {
         Ok(Some(written)) => {
             if written.parts != expected.parts || written.superseded != expected.superseded {
-                report.find("M", "the manifest differs from the state; the next run writes it anew".to_owned());
+                report.find(
+                    "M",
+                    "the manifest differs from the state; the next run writes it anew".to_owned(),
+                );
             }
         }
         Ok(None) if expected.parts.is_empty() => {}
-        Ok(None) => report.find("M", "there is no manifest; the next run writes it anew".to_owned()),
+        Ok(None) => {
+            report.find("M", "there is no manifest; the next run writes it anew".to_owned());
+        }
         Err(error) => report.find("M", said(&error)),
     }
     Ok(())
@@ -162,13 +182,17 @@ async fn check_chunks(
         let key = (document.document_id.clone(), document.version);
         let found = seen.remove(&key).unwrap_or_default();
         if found.rows != document.chunk_count || !found.is_whole() {
-            let what = format!("{} has {} of {} chunks", document.url, found.rows, document.chunk_count);
+            let what =
+                format!("{} has {} of {} chunks", document.url, found.rows, document.chunk_count);
             report.find("V1", what);
         }
     }
     for ((document, version), _) in seen {
         if !is_superseded.contains(&(document.clone(), version)) {
-            report.find("V1", format!("chunks of document {document}, version {version}, that is not live"));
+            report.find(
+                "V1",
+                format!("chunks of document {document}, version {version}, that is not live"),
+            );
         }
     }
     Ok(())
@@ -200,9 +224,11 @@ fn count_chunks(path: &std::path::Path) -> Result<HashMap<(String, u32), Seen>, 
     let mut counts: HashMap<(String, u32), Seen> = HashMap::new();
     for key in read_chunk_keys(path).map_err(|error| said(&error))? {
         let key = key.map_err(|error| said(&error))?;
-        let seen = counts
-            .entry((key.document_id.to_string(), key.version))
-            .or_insert(Seen { rows: 0, total: key.total_chunks, is_ordered: true });
+        let seen = counts.entry((key.document_id.to_string(), key.version)).or_insert(Seen {
+            rows: 0,
+            total: key.total_chunks,
+            is_ordered: true,
+        });
         seen.is_ordered &= key.chunk_index == seen.rows;
         seen.rows += 1;
     }

@@ -78,14 +78,17 @@ impl WarcReader {
                 "warc-type" => value.clone_into(&mut header.kind),
                 "warc-target-uri" => value.trim_matches(['<', '>']).clone_into(&mut header.url),
                 "warc-date" => value.clone_into(&mut header.date),
-                "content-length" => header.length = value.parse().map_err(|_| "its length is not a number")?,
+                "content-length" => {
+                    header.length = value.parse().map_err(|_| "its length is not a number")?;
+                }
                 _ => {}
             }
         }
     }
 
     fn record(&mut self, header: &RecordHeader) -> Result<Option<WarcResponse>, String> {
-        let is_wanted = header.kind == "response" && header.length <= self.most_bytes as u64 + MAX_HEADER_BYTES as u64;
+        let is_wanted = header.kind == "response"
+            && header.length <= self.most_bytes as u64 + MAX_HEADER_BYTES as u64;
         let mut block = Vec::new();
         let mut content = (&mut self.reader).take(header.length);
         let read = if is_wanted {
@@ -128,9 +131,11 @@ fn response(record: &RecordHeader, block: &[u8], most_bytes: usize) -> Option<Wa
         Some(coding) if coding.eq_ignore_ascii_case("chunked") => unchunk(&body).unwrap_or(body),
         _ => body,
     };
-    let limits = DecodeLimits { max_bytes: most_bytes, max_ratio: 200, ratio_after_bytes: 1024 * 1024 };
+    let limits =
+        DecodeLimits { max_bytes: most_bytes, max_ratio: 200, ratio_after_bytes: 1024 * 1024 };
     // Archives often hold a body decoded and keep the field that says it is not.
-    let body = decode(body.clone(), &field("content-encoding").unwrap_or_default(), &limits).unwrap_or(body);
+    let body = decode(body.clone(), &field("content-encoding").unwrap_or_default(), &limits)
+        .unwrap_or(body);
     let start = body.get(..SNIFF_BYTES.min(body.len())).unwrap_or_default();
     let media = effective_type(field("content-type").as_deref(), start);
     Some(WarcResponse {
@@ -138,7 +143,8 @@ fn response(record: &RecordHeader, block: &[u8], most_bytes: usize) -> Option<Wa
         status,
         media_type: media.essence().to_owned(),
         charset: media.charset().unwrap_or_default().to_owned(),
-        fetched_at: chrono::DateTime::parse_from_rfc3339(&record.date).map_or(0, |date| date.timestamp_micros()),
+        fetched_at: chrono::DateTime::parse_from_rfc3339(&record.date)
+            .map_or(0, |date| date.timestamp_micros()),
         body,
     })
 }

@@ -11,9 +11,8 @@ use super::{Progress, RunError};
 use crate::fetch::Permit;
 use crate::model::ContentHash;
 use crate::output::{
-    OutputError,
-    FileInfo, Manifest, OutputOptions, PartEntry, PartStamp, PartWriter, SCHEMA_VERSION, Superseded, list_files,
-    remove_temporaries, write_manifest,
+    FileInfo, Manifest, OutputError, OutputOptions, PartEntry, PartStamp, PartWriter,
+    SCHEMA_VERSION, Superseded, list_files, remove_temporaries, write_manifest,
 };
 use crate::store::{CommitRules, Committed, SealedPart, Store, StoredFile};
 
@@ -74,7 +73,10 @@ impl Writer {
     }
 
     /// Commits what comes until nothing more can, then closes the last part.
-    pub(super) async fn run(self, mut finished: UnboundedReceiver<Finished>) -> Result<(), RunError> {
+    pub(super) async fn run(
+        self,
+        mut finished: UnboundedReceiver<Finished>,
+    ) -> Result<(), RunError> {
         let mut spooled = self.store.spooled_bytes().await?;
         while let Some(first) = finished.recv().await {
             let group = self.gather(first, &mut finished).await;
@@ -88,7 +90,11 @@ impl Writer {
     }
 
     /// Collects a group: until it is full, its time is up, or nothing else is on its way.
-    async fn gather(&self, first: Finished, finished: &mut UnboundedReceiver<Finished>) -> Vec<Finished> {
+    async fn gather(
+        &self,
+        first: Finished,
+        finished: &mut UnboundedReceiver<Finished>,
+    ) -> Vec<Finished> {
         let until = Instant::now() + GROUP_WAIT;
         let mut group = vec![first];
         while group.len() < GROUP_PAGES {
@@ -178,7 +184,11 @@ pub(super) async fn manifest(store: &Store) -> Result<Manifest, RunError> {
     }
     for old in store.superseded().await? {
         if let Ok(document_id) = old.document_id.parse() {
-            manifest.superseded.push(Superseded { document_id, url: old.url, version: old.version });
+            manifest.superseded.push(Superseded {
+                document_id,
+                url: old.url,
+                version: old.version,
+            });
         }
     }
     manifest.runs = store.runs().await?.into_iter().map(run_id).collect();

@@ -50,7 +50,11 @@ impl Store {
     /// # Errors
     ///
     /// Fails where the database does; then none of the pages is committed.
-    pub async fn commit(&self, group: Vec<Committed>, rules: CommitRules) -> Result<Settled, StoreError> {
+    pub async fn commit(
+        &self,
+        group: Vec<Committed>,
+        rules: CommitRules,
+    ) -> Result<Settled, StoreError> {
         let failed = |source| self.failed("commit pages", source);
         let transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         let mut commit = Commit { store: self, transaction, rules, settled: Settled::default() };
@@ -86,8 +90,10 @@ impl Commit<'_> {
         let Committed { id, mut record, found } = page;
         let known = self.known(&record.url).await?;
         record.version = known.as_ref().map_or(1, |known| known.version.max(1));
-        record.first_seen_at =
-            known.as_ref().and_then(|known| known.first_seen_at).map_or(record.fetched_at, Timestamp);
+        record.first_seen_at = known
+            .as_ref()
+            .and_then(|known| known.first_seen_at)
+            .map_or(record.fetched_at, Timestamp);
         record.changed_at = record.fetched_at;
         if record.outcome == PageOutcome::Collected {
             self.settle_content(&mut record, known.as_ref()).await?;
@@ -106,7 +112,11 @@ impl Commit<'_> {
         })
     }
 
-    async fn write_page(&mut self, id: Option<i64>, record: &PageRecord) -> Result<i64, StoreError> {
+    async fn write_page(
+        &mut self,
+        id: Option<i64>,
+        record: &PageRecord,
+    ) -> Result<i64, StoreError> {
         let is_live = matches!(record.outcome, PageOutcome::Collected | PageOutcome::Unchanged);
         let is_failed = matches!(record.outcome, PageOutcome::Failed(_));
         let counts = (record.outcome == PageOutcome::Collected)
@@ -179,7 +189,12 @@ impl Commit<'_> {
     }
 
     /// Puts what a page leads to into the frontier.
-    async fn links(&mut self, id: i64, record: &PageRecord, found: Found) -> Result<(), StoreError> {
+    async fn links(
+        &mut self,
+        id: i64,
+        record: &PageRecord,
+        found: Found,
+    ) -> Result<(), StoreError> {
         if found.urls.is_empty() {
             return Ok(());
         }

@@ -42,18 +42,22 @@ impl Known {
     }
 }
 
-const KNOWN: &str =
-    "SELECT id, url, document_id, content_hash, version, is_alias, is_live, first_seen_at FROM page";
+const KNOWN: &str = "SELECT id, url, document_id, content_hash, version, is_alias, is_live, first_seen_at FROM page";
 
 impl Commit<'_> {
     pub(super) async fn known(&mut self, url: &str) -> Result<Option<Known>, StoreError> {
         let statement = sqlx::AssertSqlSafe(format!("{KNOWN} WHERE url = ?1"));
         let row = sqlx::query(statement).bind(url).fetch_optional(self.connection()).await;
-        row.and_then(|row| row.as_ref().map(Known::of).transpose()).map_err(|source| self.failed(source))
+        row.and_then(|row| row.as_ref().map(Known::of).transpose())
+            .map_err(|source| self.failed(source))
     }
 
     /// Decides whether collected content is new, as before, or that of another page.
-    pub(super) async fn settle_content(&mut self, record: &mut PageRecord, known: Option<&Known>) -> Result<(), StoreError> {
+    pub(super) async fn settle_content(
+        &mut self,
+        record: &mut PageRecord,
+        known: Option<&Known>,
+    ) -> Result<(), StoreError> {
         let content_hash = record.content_hash.map(|hash| hash.to_string());
         if let Some(known) = known.filter(|known| known.is_live) {
             if known.content_hash == content_hash {
@@ -80,7 +84,10 @@ impl Commit<'_> {
     }
 
     /// The live page with the same body or the same Markdown, other than `record`'s own.
-    async fn equal(&mut self, record: &PageRecord) -> Result<Option<(Known, DuplicateBy)>, StoreError> {
+    async fn equal(
+        &mut self,
+        record: &PageRecord,
+    ) -> Result<Option<(Known, DuplicateBy)>, StoreError> {
         let hashes = [
             (record.body_hash, "body_hash", DuplicateBy::Body),
             (record.content_hash, "content_hash", DuplicateBy::Markdown),
@@ -95,7 +102,9 @@ impl Commit<'_> {
                 .await
                 .map_err(|source| self.failed(source))?;
             if let Some(row) = row {
-                return Known::of(&row).map(|known| Some((known, by))).map_err(|source| self.failed(source));
+                return Known::of(&row)
+                    .map(|known| Some((known, by)))
+                    .map_err(|source| self.failed(source));
             }
         }
         Ok(None)
@@ -104,37 +113,49 @@ impl Commit<'_> {
     /// Takes a live page's chunks out of the corpus. Where its record still waits in the spool it
     /// is rewritten there; one that a part holds is listed as superseded, and `outcome` becomes a
     /// record of its own.
-    async fn supersede(&mut self, page: &Known, outcome: Option<PageOutcome>) -> Result<(), StoreError> {
+    async fn supersede(
+        &mut self,
+        page: &Known,
+        outcome: Option<PageOutcome>,
+    ) -> Result<(), StoreError> {
         sqlx::query("UPDATE page SET is_live = 0, chunk_count = 0, token_count = 0 WHERE id = ?1")
             .bind(page.id)
             .execute(self.connection())
             .await
             .map_err(|source| self.failed(source))?;
         if let Some(outcome) = &outcome {
-            sqlx::query("UPDATE page SET outcome = ?2, reason = ?3, duplicate_of = ?4 WHERE id = ?1")
-                .bind(page.id)
-                .bind(outcome.name())
-                .bind(outcome.reason())
-                .bind(outcome.duplicate_of())
-                .execute(self.connection())
-                .await
-                .map_err(|source| self.failed(source))?;
+            sqlx::query(
+                "UPDATE page SET outcome = ?2, reason = ?3, duplicate_of = ?4 WHERE id = ?1",
+            )
+            .bind(page.id)
+            .bind(outcome.name())
+            .bind(outcome.reason())
+            .bind(outcome.duplicate_of())
+            .execute(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
         }
         if self.rewrite_spooled(page, outcome.as_ref()).await? {
             return Ok(());
         }
-        sqlx::query("INSERT OR IGNORE INTO superseded (document_id, url, version) VALUES (?1, ?2, ?3)")
-            .bind(&page.document_id)
-            .bind(&page.url)
-            .bind(i64::from(page.version))
-            .execute(self.connection())
-            .await
-            .map(|_| ())
-            .map_err(|source| self.failed(source))
+        sqlx::query(
+            "INSERT OR IGNORE INTO superseded (document_id, url, version) VALUES (?1, ?2, ?3)",
+        )
+        .bind(&page.document_id)
+        .bind(&page.url)
+        .bind(i64::from(page.version))
+        .execute(self.connection())
+        .await
+        .map(|_| ())
+        .map_err(|source| self.failed(source))
     }
 
     /// Rewrites the record of `page` that waits in the spool, and says whether there is one.
-    async fn rewrite_spooled(&mut self, page: &Known, outcome: Option<&PageOutcome>) -> Result<bool, StoreError> {
+    async fn rewrite_spooled(
+        &mut self,
+        page: &Known,
+        outcome: Option<&PageOutcome>,
+    ) -> Result<bool, StoreError> {
         let row = sqlx::query("SELECT seq, body FROM pending WHERE page_id = ?1 AND version = ?2 ORDER BY seq DESC LIMIT 1")
             .bind(page.id)
             .bind(i64::from(page.version))
@@ -171,8 +192,13 @@ impl Commit<'_> {
     }
 
     /// A redirect that leads back to where it began leads nowhere.
-    pub(super) async fn settle_redirect(&mut self, record: &mut PageRecord) -> Result<(), StoreError> {
-        let PageOutcome::Duplicate { of, by: DuplicateBy::Redirect } = &record.outcome else { return Ok(()) };
+    pub(super) async fn settle_redirect(
+        &mut self,
+        record: &mut PageRecord,
+    ) -> Result<(), StoreError> {
+        let PageOutcome::Duplicate { of, by: DuplicateBy::Redirect } = &record.outcome else {
+            return Ok(());
+        };
         let mut at = of.clone();
         for _ in 0..MAX_CHAIN {
             if at == record.url {

@@ -67,7 +67,9 @@ impl StoreError {
         match self {
             Self::Io { .. } => true,
             // SQLite's primary result codes: 10 IOERR, 13 FULL, 14 CANTOPEN.
-            Self::Database { source, .. } => sqlite_code(source).is_some_and(|code| matches!(code & 0xff, 10 | 13 | 14)),
+            Self::Database { source, .. } => {
+                sqlite_code(source).is_some_and(|code| matches!(code & 0xff, 10 | 13 | 14))
+            }
             _ => false,
         }
     }
@@ -78,7 +80,9 @@ impl StoreError {
             Self::Io { source, .. } => {
                 matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
             }
-            Self::Database { source, .. } => sqlite_code(source).is_some_and(|code| code & 0xff == 13),
+            Self::Database { source, .. } => {
+                sqlite_code(source).is_some_and(|code| code & 0xff == 13)
+            }
             _ => false,
         }
     }

@@ -48,11 +48,13 @@ impl Store {
     ///
     /// Fails where the database does.
     pub async fn recover_leases(&self) -> Result<u64, StoreError> {
-        sqlx::query("UPDATE page SET state = 'queued', crashes = crashes + 1 WHERE state = 'leased'")
-            .execute(&self.pool)
-            .await
-            .map(|done| done.rows_affected())
-            .map_err(|source| self.failed("give back leases", source))
+        sqlx::query(
+            "UPDATE page SET state = 'queued', crashes = crashes + 1 WHERE state = 'leased'",
+        )
+        .execute(&self.pool)
+        .await
+        .map(|done| done.rows_affected())
+        .map_err(|source| self.failed("give back leases", source))
     }
 
     /// Puts pages that failed in an earlier run back into the frontier.
@@ -122,11 +124,13 @@ impl Store {
     ///
     /// Fails where the database does.
     pub async fn waiting(&self, authority: &str) -> Result<u64, StoreError> {
-        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM page WHERE state = 'queued' AND authority = ?1")
-            .bind(authority)
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|source| self.failed("count waiting addresses", source))?;
+        let count: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM page WHERE state = 'queued' AND authority = ?1",
+        )
+        .bind(authority)
+        .fetch_one(&self.pool)
+        .await
+        .map_err(|source| self.failed("count waiting addresses", source))?;
         Ok(count.unsigned_abs())
     }
 

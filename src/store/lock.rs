@@ -18,8 +18,13 @@ impl Lock {
         let lock_path = lock_path(path);
         let failed = |source| StoreError::io("open", &lock_path, source);
         let mut options = OpenOptions::new();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(&lock_path).map_err(failed)?;
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&lock_path)
+            .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -32,7 +37,8 @@ impl Lock {
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         file.set_len(0).map_err(failed)?;
-        let holder = format!("process {}, version {}\n", std::process::id(), env!("CARGO_PKG_VERSION"));
+        let holder =
+            format!("process {}, version {}\n", std::process::id(), env!("CARGO_PKG_VERSION"));
         file.write_all(holder.as_bytes()).map_err(failed)?;
         Ok(Self { _file: file })
     }

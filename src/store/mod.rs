@@ -33,9 +33,9 @@ use sqlx::sqlite::{
 pub use self::commit::{Committed, Found, Settled};
 pub use self::error::StoreError;
 pub use self::frontier::FoundUrl;
+use self::lock::Lock;
 pub use self::parts::{SealedPart, StoredFile, StoredPart, SupersededVersion};
 pub use self::report::{LiveDocument, PageFact, StateReport};
-use self::lock::Lock;
 use crate::model::Timestamp;
 
 /// Where the state of a crawl is kept.
@@ -101,7 +101,8 @@ impl Store {
     /// damaged, and where the file system refuses.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|source| StoreError::io("create", folder, source))?;
+            std::fs::create_dir_all(folder)
+                .map_err(|source| StoreError::io("create", folder, source))?;
         }
         let lock = Lock::take(path)?;
         let failed = |source| StoreError::database("open", path, source);
@@ -114,7 +115,11 @@ impl Store {
             .foreign_keys(true)
             .statement_cache_capacity(64);
         // One connection: there is one writer, and its transactions never wait for each other.
-        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.map_err(failed)?;
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .connect_with(options)
+            .await
+            .map_err(failed)?;
         let store = Self { pool, path: path.to_owned(), _lock: lock };
         store.check().await?;
         store.migrate().await?;
@@ -145,7 +150,9 @@ impl Store {
                 Err(StoreError::Newer { path: self.path.clone(), version })
             }
             Err(MigrateError::Execute(source)) => Err(self.failed("migrate", source)),
-            Err(other) => Err(StoreError::Damaged { path: self.path.clone(), what: other.to_string() }),
+            Err(other) => {
+                Err(StoreError::Damaged { path: self.path.clone(), what: other.to_string() })
+            }
         }
     }
 

@@ -75,7 +75,11 @@ impl Store {
     /// # Errors
     ///
     /// Fails where the database does.
-    pub async fn seal(&self, run: i64, config_hash: &str) -> Result<Option<SealedPart>, StoreError> {
+    pub async fn seal(
+        &self,
+        run: i64,
+        config_hash: &str,
+    ) -> Result<Option<SealedPart>, StoreError> {
         let row = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash)
              SELECT min(seq), max(seq), 'sealed', ?1, ?2 FROM pending
@@ -97,10 +101,12 @@ impl Store {
     /// Fails where the database does.
     pub async fn sealed_parts(&self) -> Result<Vec<SealedPart>, StoreError> {
         let failed = |source| self.failed("list sealed parts", source);
-        let rows = sqlx::query("SELECT id, lo, hi, run_id, config_hash FROM part WHERE state = 'sealed' ORDER BY id")
-            .fetch_all(&self.pool)
-            .await
-            .map_err(failed)?;
+        let rows = sqlx::query(
+            "SELECT id, lo, hi, run_id, config_hash FROM part WHERE state = 'sealed' ORDER BY id",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed)?;
         rows.iter().map(sealed).collect::<Result<_, _>>().map_err(failed)
     }
 
@@ -109,7 +115,12 @@ impl Store {
     /// # Errors
     ///
     /// Fails where the database does, and where a record is damaged.
-    pub async fn spooled(&self, part: &SealedPart, after: i64, most: u32) -> Result<Vec<(i64, PageRecord)>, StoreError> {
+    pub async fn spooled(
+        &self,
+        part: &SealedPart,
+        after: i64,
+        most: u32,
+    ) -> Result<Vec<(i64, PageRecord)>, StoreError> {
         let failed = |source| self.failed("read the spool", source);
         let rows = sqlx::query("SELECT seq, body FROM pending WHERE seq > ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq LIMIT ?4")
             .bind(after)
@@ -196,10 +207,12 @@ impl Store {
     /// Fails where the database does.
     pub async fn superseded(&self) -> Result<Vec<SupersededVersion>, StoreError> {
         let failed = |source| self.failed("list superseded contents", source);
-        let rows = sqlx::query("SELECT document_id, url, version FROM superseded ORDER BY document_id, version")
-            .fetch_all(&self.pool)
-            .await
-            .map_err(failed)?;
+        let rows = sqlx::query(
+            "SELECT document_id, url, version FROM superseded ORDER BY document_id, version",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed)?;
         let version = |row: &SqliteRow| -> Result<SupersededVersion, sqlx::Error> {
             Ok(SupersededVersion {
                 document_id: row.try_get("document_id")?,

@@ -77,11 +77,14 @@ impl Store {
         .fetch_one(&self.pool)
         .await
         .map_err(failed)?;
-        let last = sqlx::query("SELECT id, started_at, ended_at, reason FROM run ORDER BY id DESC LIMIT 1")
-            .fetch_optional(&self.pool)
-            .await
-            .map_err(failed)?;
-        let count = |row: &SqliteRow, name: &str| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
+        let last = sqlx::query(
+            "SELECT id, started_at, ended_at, reason FROM run ORDER BY id DESC LIMIT 1",
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(failed)?;
+        let count =
+            |row: &SqliteRow, name: &str| row.try_get::<i64, _>(name).map(i64::unsigned_abs);
         Ok(StateReport {
             waiting: waiting
                 .iter()
@@ -96,7 +99,14 @@ impl Store {
             chunks: count(&totals, "chunks").map_err(failed)?,
             tokens: count(&totals, "tokens").map_err(failed)?,
             last_run: last
-                .map(|row| Ok((row.try_get("id")?, row.try_get("started_at")?, row.try_get("ended_at")?, row.try_get("reason")?)))
+                .map(|row| {
+                    Ok((
+                        row.try_get("id")?,
+                        row.try_get("started_at")?,
+                        row.try_get("ended_at")?,
+                        row.try_get("reason")?,
+                    ))
+                })
                 .transpose()
                 .map_err(failed)?,
         })
@@ -109,11 +119,12 @@ impl Store {
     /// Fails where the database does.
     pub async fn fact(&self, url: &str) -> Result<Option<PageFact>, StoreError> {
         let failed = |source| self.failed("look a page up", source);
-        let row = sqlx::query("SELECT state, outcome, reason, depth, referrer FROM page WHERE url = ?1")
-            .bind(url)
-            .fetch_optional(&self.pool)
-            .await
-            .map_err(failed)?;
+        let row =
+            sqlx::query("SELECT state, outcome, reason, depth, referrer FROM page WHERE url = ?1")
+                .bind(url)
+                .fetch_optional(&self.pool)
+                .await
+                .map_err(failed)?;
         let fact = |row: &SqliteRow| -> Result<PageFact, sqlx::Error> {
             Ok(PageFact {
                 state: row.try_get("state")?,
@@ -158,11 +169,12 @@ impl Store {
         let mut all = Vec::new();
         let mut after = 0_i64;
         loop {
-            let rows = sqlx::query("SELECT seq, body FROM pending WHERE seq > ?1 ORDER BY seq LIMIT 64")
-                .bind(after)
-                .fetch_all(&self.pool)
-                .await
-                .map_err(failed)?;
+            let rows =
+                sqlx::query("SELECT seq, body FROM pending WHERE seq > ?1 ORDER BY seq LIMIT 64")
+                    .bind(after)
+                    .fetch_all(&self.pool)
+                    .await
+                    .map_err(failed)?;
             let Some(last) = rows.last() else { return Ok(all) };
             after = last.try_get("seq").map_err(failed)?;
             for row in &rows {

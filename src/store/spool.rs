@@ -16,6 +16,7 @@ pub(super) fn encode(record: &PageRecord) -> Option<(Vec<u8>, i64)> {
 /// The record that the spool keeps as `body`.
 pub(super) fn decode(body: &[u8], path: &std::path::Path) -> Result<PageRecord, StoreError> {
     let damaged = |what: String| StoreError::Damaged { path: path.to_owned(), what };
-    let json = zstd::decode_all(body).map_err(|error| damaged(format!("spooled record: {error}")))?;
+    let json =
+        zstd::decode_all(body).map_err(|error| damaged(format!("spooled record: {error}")))?;
     serde_json::from_slice(&json).map_err(|error| damaged(format!("spooled record: {error}")))
 }

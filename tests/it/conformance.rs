@@ -38,11 +38,7 @@ struct Score {
 
 impl Score {
     fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            passed: 0,
-            failed: Vec::new(),
-        }
+        Self { name, passed: 0, failed: Vec::new() }
     }
 
     /// Counts a case that gave `got` where `want` was due.
@@ -50,8 +46,7 @@ impl Score {
         if got == want {
             self.passed += 1;
         } else {
-            self.failed
-                .push(format!("{id}: got {got:?}, want {want:?}"));
+            self.failed.push(format!("{id}: got {got:?}, want {want:?}"));
         }
     }
 
@@ -64,10 +59,7 @@ impl Score {
         }
         println!("{report}");
         let all = f64::from(u32::try_from(self.passed + failed).unwrap());
-        assert!(
-            f64::from(u32::try_from(failed).unwrap()) <= all * tolerated,
-            "{report}"
-        );
+        assert!(f64::from(u32::try_from(failed).unwrap()) <= all * tolerated, "{report}");
     }
 }
 
@@ -82,9 +74,7 @@ fn cases(file: &str) -> Vec<Value> {
         println!("{file}: skipped, there is no `{}`", path.display());
         return Vec::new();
     };
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The text under `key`, empty where there is none.
@@ -123,11 +113,7 @@ fn robots_rules_are_read_as_the_standard_says() {
             let body = bytes(&case, "robots_txt", "robots_b64");
             let rules = RobotsRules::parse(&body, text(&case, "user_agent"), ROBOTS_MAX_BYTES);
             let want = case["allowed"].as_bool().unwrap();
-            score.count(
-                text(&case, "id"),
-                &is_allowed(&rules, text(&case, "url")),
-                &want,
-            );
+            score.count(text(&case, "id"), &is_allowed(&rules, text(&case, "url")), &want);
         }
     }
     score.settle(0.0);
@@ -154,11 +140,7 @@ fn addresses_are_refused_that_are_not_public() {
     let policy = AddressPolicy::default();
     for case in cases("ip_cases.jsonl") {
         let got = policy.check(text(&case, "addr").parse().unwrap()).is_ok();
-        score.count(
-            text(&case, "addr"),
-            &got,
-            &case["allowed"].as_bool().unwrap(),
-        );
+        score.count(text(&case, "addr"), &got, &case["allowed"].as_bool().unwrap());
     }
     score.settle(0.0);
 }
@@ -212,9 +194,7 @@ impl TokenSink for MetaElements {
         if let Token::TagToken(tag) = token
             && &*tag.name == "meta"
         {
-            let found = self
-                .reader
-                .meta(attribute(&tag, "name"), attribute(&tag, "content"));
+            let found = self.reader.meta(attribute(&tag, "name"), attribute(&tag, "content"));
             self.found.set(self.found.get().strictest(found));
         }
         TokenSinkResult::Continue
@@ -222,10 +202,7 @@ impl TokenSink for MetaElements {
 }
 
 fn attribute<'a>(tag: &'a Tag, name: &str) -> &'a str {
-    tag.attrs
-        .iter()
-        .find(|a| &*a.name.local == name)
-        .map_or("", |a| &*a.value)
+    tag.attrs.iter().find(|a| &*a.name.local == name).map_or("", |a| &*a.value)
 }
 
 #[test]
@@ -233,10 +210,7 @@ fn robots_directives_bind_as_written() {
     let mut score = Score::new("meta_robots_cases");
     // 2026-11-30T12:00:00Z.
     let now = Timestamp(1_796_040_000_000_000);
-    let reader = DirectiveReader {
-        product_token: "corpusbot",
-        now,
-    };
+    let reader = DirectiveReader { product_token: "corpusbot", now };
     for case in cases("meta_robots_cases.jsonl") {
         let found = Cell::new(RobotsDirectives::default());
         let page = Tokenizer::new(MetaElements { reader, found }, TokenizerOpts::default());
@@ -249,15 +223,8 @@ fn robots_directives_bind_as_written() {
             .map(|field| reader.header(field.as_str().unwrap()))
             .fold(page.sink.found.get(), RobotsDirectives::strictest);
         let want = &case["expect"];
-        let got = (
-            Value::from(!directives.noindex),
-            Value::from(!directives.nofollow),
-        );
-        score.count(
-            text(&case, "id"),
-            &got,
-            &(want["store"].clone(), want["follow"].clone()),
-        );
+        let got = (Value::from(!directives.noindex), Value::from(!directives.nofollow));
+        score.count(text(&case, "id"), &got, &(want["store"].clone(), want["follow"].clone()));
     }
     score.settle(0.0);
 }

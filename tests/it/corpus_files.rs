@@ -12,11 +12,15 @@ pub(crate) type Row = Vec<String>;
 
 /// The rows of every part of `kind` (`pages` or `chunks`), in order.
 pub(crate) fn rows(corpus: &Path, kind: &str, columns: &[&str]) -> Vec<Row> {
-    let mut files: Vec<_> = std::fs::read_dir(corpus.join(kind)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(corpus.join(kind)).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut rows = Vec::new();
     for file in files {
-        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap().build().unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap())
+            .unwrap()
+            .build()
+            .unwrap();
         for batch in reader {
             read(&batch.unwrap(), columns, &mut rows);
         }

@@ -13,13 +13,16 @@ fn page(path: &str) -> Page {
     if path == "/robots.txt" {
         return Page::status(404);
     }
-    let Some(n) = path.trim_start_matches('/').parse::<usize>().ok().or_else(|| (path == "/").then_some(0)) else {
+    let Some(n) =
+        path.trim_start_matches('/').parse::<usize>().ok().or_else(|| (path == "/").then_some(0))
+    else {
         return Page::status(404);
     };
     if n >= PAGES {
         return Page::status(404);
     }
-    let links: String = (1..=3).fold(String::new(), |all, k| all + &format!("<a href='/{}'>next</a> ", 3 * n + k));
+    let links: String =
+        (1..=3).fold(String::new(), |all, k| all + &format!("<a href='/{}'>next</a> ", 3 * n + k));
     let topic = if n % 10 == 9 { n - 1 } else { n };
     Page::html(format!(
         "<title>Page</title><main><h1>Page {topic}</h1><p>All that is to be said about the number {topic}. {}</p>\
@@ -52,12 +55,8 @@ fn ten_kills_change_nothing() {
     let asked = site.asked.lock().unwrap();
     while asked.try_recv().is_ok() {}
     for after in moments().take(KILLS) {
-        let mut child = program()
-            .arg("crawl")
-            .arg(job.config())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child =
+            program().arg("crawl").arg(job.config()).stderr(Stdio::null()).spawn().unwrap();
         for _ in 0..after {
             // A run that is already done asks only for robots.txt.
             if asked.recv_timeout(std::time::Duration::from_secs(5)).is_err() {

@@ -13,7 +13,8 @@ fn outcomes(job: &Job, site: &Site) -> BTreeMap<String, String> {
         .into_iter()
         .map(|row| {
             let path = row[0].replace(&origin, "");
-            let words: Vec<String> = row[1..].iter().filter(|word| !word.is_empty()).cloned().collect();
+            let words: Vec<String> =
+                row[1..].iter().filter(|word| !word.is_empty()).cloned().collect();
             (path, words.join(" ").replace(&origin, ""))
         })
         .collect()
@@ -26,8 +27,14 @@ fn text(words: &str) -> String {
 #[test]
 fn every_page_has_one_outcome_and_its_reason() {
     let site = Site::start(|path| match path {
-        "/robots.txt" => Page::new(200, "text/plain", "User-agent: *\nDisallow: /private\nSitemap: /sitemap.xml\n"),
-        "/sitemap.xml" => Page::new(200, "application/xml", "<urlset><url><loc>/only-here</loc></url></urlset>"),
+        "/robots.txt" => Page::new(
+            200,
+            "text/plain",
+            "User-agent: *\nDisallow: /private\nSitemap: /sitemap.xml\n",
+        ),
+        "/sitemap.xml" => {
+            Page::new(200, "application/xml", "<urlset><url><loc>/only-here</loc></url></urlset>")
+        }
         "/" => Page::html(
             "<main><h1>Start</h1><p>A page with links.</p><p><a href=/a>a</a> <a href=/same?utm_source=x>b</a> \
              <a href=/copy>c</a> <a href=/old>d</a> <a href=/gone>e</a> <a href=/private/x>f</a> <a href=/hush>g</a> \
@@ -42,7 +49,9 @@ fn every_page_has_one_outcome_and_its_reason() {
         "/hush" => Page::html(format!("<meta name=robots content=noindex>{}", text("hush"))),
         "/broken" => Page::status(503),
         "/data.json" => Page::new(200, "application/json", "{}"),
-        "/binary" => Page::new(200, "text/html", (0..=255).cycle().take(4_000).collect::<Vec<u8>>()),
+        "/binary" => {
+            Page::new(200, "text/html", (0..=255).cycle().take(4_000).collect::<Vec<u8>>())
+        }
         "/empty" => Page::html("<main></main>"),
         "/loop1" => Page::status(302).with("location", "/loop2"),
         "/loop2" => Page::status(302).with("location", "/loop1"),
@@ -87,14 +96,16 @@ fn a_second_run_resumes_and_repeats_nothing() {
     });
     let limited = Job::new(&site.url("/"), "");
     let config = std::fs::read_to_string(limited.config()).unwrap();
-    std::fs::write(limited.config(), config.replace("[crawl]\n", "[crawl]\nmax_pages = 7\n")).unwrap();
+    std::fs::write(limited.config(), config.replace("[crawl]\n", "[crawl]\nmax_pages = 7\n"))
+        .unwrap();
     let said = limited.crawl();
     assert!(said.contains("collected 7 pages"), "{said}");
     std::fs::write(limited.config(), config).unwrap();
     let said = limited.crawl();
     assert!(said.contains("collected 13 pages"), "{said}");
     limited.verify();
-    let mut pages: Vec<String> = site.log().into_iter().filter(|path| path != "/robots.txt").collect();
+    let mut pages: Vec<String> =
+        site.log().into_iter().filter(|path| path != "/robots.txt").collect();
     let asked = pages.len();
     pages.sort();
     pages.dedup();
@@ -108,8 +119,9 @@ fn a_host_that_asks_for_rest_gets_it_and_its_pages_are_collected() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     let site = Site::start(|path| match path {
-        "/robots.txt" => Page::status(404),
-        "/" if ASKED.fetch_add(1, Ordering::SeqCst) == 0 => Page::status(429).with("retry-after", "0"),
+        "/" if ASKED.fetch_add(1, Ordering::SeqCst) == 0 => {
+            Page::status(429).with("retry-after", "0")
+        }
         "/" => Page::html(text("rest")),
         _ => Page::status(404),
     });
@@ -119,12 +131,20 @@ fn a_host_that_asks_for_rest_gets_it_and_its_pages_are_collected() {
 
 #[test]
 fn an_unreachable_robots_file_means_that_nothing_is_fetched() {
-    let site = Site::start(|path| if path == "/robots.txt" { Page::status(503) } else { Page::html(text("x")) });
+    let site =
+        Site::start(
+            |path| if path == "/robots.txt" { Page::status(503) } else { Page::html(text("x")) },
+        );
     let job = Job::new(&site.url("/"), "");
     let output = job.run("crawl");
     assert_eq!(output.status.code(), Some(3));
     let said = said(&output, job.folder.path());
-    assert!(said.contains("robots.txt could not be read: the server answered 503; 1 page waits for the next run"), "{said}");
+    assert!(
+        said.contains(
+            "robots.txt could not be read: the server answered 503; 1 page waits for the next run"
+        ),
+        "{said}"
+    );
     assert!(site.log().iter().all(|path| path == "/robots.txt"));
 }
 
@@ -132,12 +152,16 @@ fn an_unreachable_robots_file_means_that_nothing_is_fetched() {
 fn duplicates_do_not_depend_on_the_order_of_arrival() {
     let pages = |first: &'static str, second: &'static str| {
         Site::start(move |path| match path {
-            "/" => Page::html(format!("<p>Start: <a href={first}>1</a> <a href={second}>2</a></p>")),
+            "/" => {
+                Page::html(format!("<p>Start: <a href={first}>1</a> <a href={second}>2</a></p>"))
+            }
             "/short" | "/a-much-longer-address" => Page::html(text("the same thing")),
             _ => Page::status(404),
         })
     };
-    for site in [pages("/short", "/a-much-longer-address"), pages("/a-much-longer-address", "/short")] {
+    for site in
+        [pages("/short", "/a-much-longer-address"), pages("/a-much-longer-address", "/short")]
+    {
         let job = Job::new(&site.url("/"), "");
         job.crawl();
         job.verify();
@@ -153,14 +177,20 @@ fn the_site_that_ships_is_crawled_as_documented() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo-site");
     let job = Job::new("http://127.0.0.1:1/", "");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let config = std::fs::read_to_string(job.config()).unwrap().replace("127.0.0.1:1/", &format!("127.0.0.1:{port}/"));
-    let demo = format!("{config}\n[demo]\nfolder = \"{}\"\naddress = \"127.0.0.1:{port}\"\n", folder.display());
+    let config = std::fs::read_to_string(job.config())
+        .unwrap()
+        .replace("127.0.0.1:1/", &format!("127.0.0.1:{port}/"));
+    let demo = format!(
+        "{config}\n[demo]\nfolder = \"{}\"\naddress = \"127.0.0.1:{port}\"\n",
+        folder.display()
+    );
     std::fs::write(job.config(), demo).unwrap();
     job.crawl();
     job.verify();
     let origin = format!("http://127.0.0.1:{port}");
     let mut shown = String::new();
-    let mut pages = rows(&job.corpus(), "pages", &["url", "outcome", "reason", "charset", "lang", "title"]);
+    let mut pages =
+        rows(&job.corpus(), "pages", &["url", "outcome", "reason", "charset", "lang", "title"]);
     pages.sort();
     for row in pages {
         shown += row.join(" | ").replace(&origin, "").as_str();

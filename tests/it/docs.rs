@@ -24,8 +24,17 @@ fn the_readme_shows_the_help() {
 
 #[test]
 fn every_command_helps_itself() {
-    for line in help().lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty()) {
-        let Some(command) = line.split_whitespace().next().filter(|_| line.starts_with("  ") && !line.starts_with("   ")) else {
+    for line in help()
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+    {
+        let Some(command) = line
+            .split_whitespace()
+            .next()
+            .filter(|_| line.starts_with("  ") && !line.starts_with("   "))
+        else {
             continue;
         };
         let output = program().args([command, "--help"]).output().unwrap();
@@ -39,7 +48,8 @@ fn the_readme_lists_every_column() {
     for (name, columns) in [("pages", corpus::output::PAGES), ("chunks", corpus::output::CHUNKS)] {
         write!(table, "`{name}`\n\n| column | type | meaning |\n| --- | --- | --- |\n").unwrap();
         for column in columns {
-            writeln!(table, "| `{}` | {} | {} |", column.name, column.kind, column.meaning).unwrap();
+            writeln!(table, "| `{}` | {} | {} |", column.name, column.kind, column.meaning)
+                .unwrap();
         }
         table.push('\n');
     }

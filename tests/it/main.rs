@@ -2,12 +2,9 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "helpers of tests may fail the test, and say what they skip"
+    reason = "helpers of tests may fail the test"
 )]
 
 mod conformance;

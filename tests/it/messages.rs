@@ -84,7 +84,10 @@ fn a_seed_that_is_not_http() {
 
 #[test]
 fn an_output_folder_that_cannot_be_made() {
-    let folder = folder_with("a.toml", "[crawl]\nseeds = [\"http://127.0.0.1:9/\"]\n[output]\npath = \"file/corpus\"\n");
+    let folder = folder_with(
+        "a.toml",
+        "[crawl]\nseeds = [\"http://127.0.0.1:9/\"]\n[output]\npath = \"file/corpus\"\n",
+    );
     std::fs::write(folder.path().join("file"), "").unwrap();
     insta::assert_snapshot!(session(folder.path(), &["crawl", "a.toml"]), @r"
     exit 4
@@ -112,7 +115,10 @@ fn a_site_that_is_down() {
 
 #[test]
 fn a_private_address_that_was_not_allowed() {
-    let folder = folder_with("a.toml", "[crawl]\nseeds = [\"http://127.0.0.1:9/\"]\n[politeness]\nretry_base_ms = 1\n");
+    let folder = folder_with(
+        "a.toml",
+        "[crawl]\nseeds = [\"http://127.0.0.1:9/\"]\n[politeness]\nretry_base_ms = 1\n",
+    );
     insta::assert_snapshot!(session(folder.path(), &["crawl", "a.toml"]), @r"
     exit 3
     collected 0 pages in [TIME] s; 0 unchanged, 0 duplicate, 0 excluded, 0 gone, 0 failed
@@ -214,7 +220,11 @@ fn a_lost_text_is_found_again() {
     let html = "<nav><a href=/>Home</a></nav><main><h1>Tea</h1><p>It grows on hills.</p><p hidden>Secret</p></main>";
     let folder = folder_with("a.html", html);
     let find = |text: &str| {
-        let output = program().args(["page", "a.html", "--find", text]).current_dir(folder.path()).output().unwrap();
+        let output = program()
+            .args(["page", "a.html", "--find", text])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     insta::assert_snapshot!(find("grows on"), @r"kept: chunk 1 of 1");

@@ -92,7 +92,9 @@ fn serve(
 fn response(page: Page) -> Response {
     let mut response = (StatusCode::from_u16(page.status).unwrap(), page.body).into_response();
     for (name, value) in page.headers {
-        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_str(&value).unwrap());
+        response
+            .headers_mut()
+            .insert(HeaderName::from_static(name), HeaderValue::from_str(&value).unwrap());
     }
     response
 }
@@ -151,12 +153,18 @@ pub(crate) fn program() -> Command {
 
 /// What a command said, with its folder and times replaced.
 pub(crate) fn said(output: &Output, folder: &Path) -> String {
-    let text = String::from_utf8_lossy(&output.stderr).replace(&folder.display().to_string(), "[FOLDER]");
+    let text =
+        String::from_utf8_lossy(&output.stderr).replace(&folder.display().to_string(), "[FOLDER]");
     let mut plain = String::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
-        let is_time = |n: usize| n > 0 && words[n].trim_end_matches([';', ',']) == "s" && words[n - 1].parse::<f64>().is_ok();
-        let words = (0..words.len()).map(|n| if n + 1 < words.len() && is_time(n + 1) { "[TIME]" } else { words[n] });
+        let is_time = |n: usize| {
+            n > 0
+                && words[n].trim_end_matches([';', ',']) == "s"
+                && words[n - 1].parse::<f64>().is_ok()
+        };
+        let words = (0..words.len())
+            .map(|n| if n + 1 < words.len() && is_time(n + 1) { "[TIME]" } else { words[n] });
         plain.push_str(words.collect::<Vec<_>>().join(" ").trim_end());
         plain.push('\n');
     }

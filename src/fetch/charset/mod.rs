@@ -82,11 +82,7 @@ pub fn decode_text(body: &[u8], http_charset: Option<&str>, host_tld: Option<&st
     if let Some(encoding) = declared_encoding(body) {
         return text(body, encoding, CharsetSource::Meta);
     }
-    text(
-        body,
-        detected_encoding(body, host_tld),
-        CharsetSource::Detected,
-    )
+    text(body, detected_encoding(body, host_tld), CharsetSource::Detected)
 }
 
 /// Reads `body` in the encoding that `label` names, whatever it declares; UTF-8 where it names none.
@@ -98,16 +94,8 @@ pub fn decode_as(body: &[u8], label: &str) -> BodyText {
 fn text(body: &[u8], encoding: &'static Encoding, source: CharsetSource) -> BodyText {
     let (text, _) = encoding.decode_without_bom_handling(body);
     let is_name = |name: &&&str| name.eq_ignore_ascii_case(encoding.name());
-    let charset = NAMES
-        .iter()
-        .find(is_name)
-        .copied()
-        .unwrap_or(encoding.name());
-    BodyText {
-        text: text.into_owned(),
-        charset,
-        source,
-    }
+    let charset = NAMES.iter().find(is_name).copied().unwrap_or(encoding.name());
+    BodyText { text: text.into_owned(), charset, source }
 }
 
 /// UTF-8 where `body` is that, else the detector's guess.
@@ -117,9 +105,7 @@ fn detected_encoding(body: &[u8], host_tld: Option<&str>) -> &'static Encoding {
     if escape.is_none() && str::from_utf8(body).is_ok() {
         return UTF_8;
     }
-    let tld = host_tld
-        .map(str::to_ascii_lowercase)
-        .filter(|tld| is_label(tld));
+    let tld = host_tld.map(str::to_ascii_lowercase).filter(|tld| is_label(tld));
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     let start = body.get(..DETECT_BYTES).unwrap_or(body);
     detector.feed(start, start.len() == body.len());
@@ -139,26 +125,14 @@ mod tests {
 
     #[track_caller]
     fn check(body: &[u8], http_charset: Option<&str>, want: &str) {
-        let BodyText {
-            text,
-            charset,
-            source,
-        } = decode_text(body, http_charset, Some("example"));
+        let BodyText { text, charset, source } = decode_text(body, http_charset, Some("example"));
         assert_eq!(format!("{text} ({charset}, {source:?})"), want);
     }
 
     #[test]
     fn the_first_evidence_decides() {
-        check(
-            b"\xef\xbb\xbft\xc3\xa9",
-            Some("latin1"),
-            "t\u{e9} (utf-8, Bom)",
-        );
-        check(
-            b"\xff\xfet\0\xe9\0",
-            Some("utf-8"),
-            "t\u{e9} (utf-16le, Bom)",
-        );
+        check(b"\xef\xbb\xbft\xc3\xa9", Some("latin1"), "t\u{e9} (utf-8, Bom)");
+        check(b"\xff\xfet\0\xe9\0", Some("utf-8"), "t\u{e9} (utf-16le, Bom)");
         check(b"t\xe9", Some("ISO-8859-1"), "t\u{e9} (windows-1252, Http)");
         check(b"\xa4\xe2", Some(" gb2312 "), "\u{3082} (gbk, Http)");
         check(
@@ -171,31 +145,16 @@ mod tests {
 
     #[test]
     fn an_unknown_label_decides_nothing() {
-        check(
-            "t\u{e9}".as_bytes(),
-            Some("utf-9"),
-            "t\u{e9} (utf-8, Detected)",
-        );
-        check(
-            "t\u{e9}".as_bytes(),
-            Some("hz-gb-2312"),
-            "t\u{e9} (utf-8, Detected)",
-        );
-        check(
-            "<meta charset=utf-9>".as_bytes(),
-            None,
-            "<meta charset=utf-9> (utf-8, Detected)",
-        );
+        check("t\u{e9}".as_bytes(), Some("utf-9"), "t\u{e9} (utf-8, Detected)");
+        check("t\u{e9}".as_bytes(), Some("hz-gb-2312"), "t\u{e9} (utf-8, Detected)");
+        check("<meta charset=utf-9>".as_bytes(), None, "<meta charset=utf-9> (utf-8, Detected)");
     }
 
     #[test]
     fn text_without_any_label_is_guessed() {
         let (russian, _, _) = encoding_rs::WINDOWS_1251.encode("Чай растёт в горах и пахнет дымом");
         let guess = decode_text(&russian, None, Some("ru"));
-        assert_eq!(
-            (guess.charset, guess.source),
-            ("windows-1251", CharsetSource::Detected)
-        );
+        assert_eq!((guess.charset, guess.source), ("windows-1251", CharsetSource::Detected));
         let (japanese, _, _) = encoding_rs::ISO_2022_JP.encode("お茶は山で育ちます");
         assert_eq!(decode_text(&japanese, None, None).charset, "iso-2022-jp");
     }

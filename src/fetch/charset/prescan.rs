@@ -22,12 +22,7 @@ pub fn declared_encoding(body: &[u8]) -> Option<&'static Encoding> {
         _ => {}
     }
     let head = body.get(..HEAD_BYTES).unwrap_or(body);
-    Scan {
-        all: head,
-        rest: head,
-    }
-    .encoding()
-    .or_else(|| xml_encoding(body))
+    Scan { all: head, rest: head }.encoding().or_else(|| xml_encoding(body))
 }
 
 /// The encoding of a label in the page. A page whose declaration could be read is not in UTF-16.
@@ -48,9 +43,7 @@ fn xml_encoding(body: &[u8]) -> Option<&'static Encoding> {
     let declaration = body.strip_prefix(b"<?xml")?;
     let declaration = declaration.get(..memchr::memchr(b'>', declaration)?)?;
     let at = memchr::memmem::find(declaration, b"encoding")?;
-    let value = declaration
-        .get(at + b"encoding".len()..)?
-        .trim_ascii_start();
+    let value = declaration.get(at + b"encoding".len()..)?.trim_ascii_start();
     let (&quote, value) = value.strip_prefix(b"=")?.trim_ascii_start().split_first()?;
     if !matches!(quote, b'"' | b'\'') {
         return None;
@@ -108,9 +101,8 @@ impl<'a> Scan<'a> {
 
     /// Passes one construct.
     fn step(&mut self) -> Result<Option<&'static Encoding>, Over> {
-        self.rest = memchr::memchr(b'<', self.rest)
-            .and_then(|at| self.rest.get(at..))
-            .ok_or(Over)?;
+        self.rest =
+            memchr::memchr(b'<', self.rest).and_then(|at| self.rest.get(at..)).ok_or(Over)?;
         match self.rest {
             // The dashes that open a comment may also close it: `<!-->`.
             [b'<', b'!', b'-', b'-', ..] => self.skip(2).and_then(|()| self.pass(b"-->"))?,
@@ -127,11 +119,7 @@ impl<'a> Scan<'a> {
         self.skip(1)?;
         let is_end = |b: &u8| b.is_ascii_whitespace() || *b == b'>';
         let end = self.rest.iter().position(is_end).ok_or(Over)?;
-        let name = self
-            .rest
-            .get(..end)
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let name = self.rest.get(..end).unwrap_or_default().to_ascii_lowercase();
         if self.all.len() - self.rest.len() > EVERYWHERE_BYTES
             && matches!(name.as_slice(), b"/head" | b"body")
         {
@@ -207,11 +195,7 @@ impl<'a> Scan<'a> {
     }
 
     fn take_until(&mut self, is_end: impl Fn(u8) -> bool) -> Result<&'a [u8], Over> {
-        let end = self
-            .rest
-            .iter()
-            .position(|byte| is_end(*byte))
-            .ok_or(Over)?;
+        let end = self.rest.iter().position(|byte| is_end(*byte)).ok_or(Over)?;
         let (taken, rest) = self.rest.split_at(end);
         self.rest = rest;
         Ok(taken)
@@ -255,31 +239,19 @@ mod tests {
     #[test]
     fn a_meta_element_declares() {
         check("<META/Charset = 'koi8-r'>", "KOI8-R");
-        check(
-            "<meta content='text/html; charset=koi8-r' http-equiv=Content-Type>",
-            "KOI8-R",
-        );
-        check(
-            "<meta http-equiv=content-type content='charset;charset = \"koi8-r\"'>",
-            "KOI8-R",
-        );
+        check("<meta content='text/html; charset=koi8-r' http-equiv=Content-Type>", "KOI8-R");
+        check("<meta http-equiv=content-type content='charset;charset = \"koi8-r\"'>", "KOI8-R");
         check("<p a=1 b><meta charset=koi8-r>", "KOI8-R");
         check("<meta charset=bogus><meta charset=koi8-r>", "KOI8-R");
     }
 
     #[test]
     fn other_markup_does_not() {
-        check(
-            "<!-- <meta charset=koi8-r> --><!--><meta charset=koi8-u>",
-            "KOI8-U",
-        );
+        check("<!-- <meta charset=koi8-r> --><!--><meta charset=koi8-u>", "KOI8-U");
         check("<p title='<meta charset=koi8-r>'>", "none");
         check("<metas charset=koi8-r><meta charset=", "none");
         check("<meta content='text/html; charset=koi8-r'>", "none");
-        check(
-            "<meta charset=bogus http-equiv=content-type content='charset=koi8-r'>",
-            "none",
-        );
+        check("<meta charset=bogus http-equiv=content-type content='charset=koi8-r'>", "none");
         check("a < b <?php <meta charset=koi8-r> ?>", "none");
     }
 
@@ -292,10 +264,7 @@ mod tests {
     #[test]
     fn an_xml_declaration_is_second() {
         check("<?xml version='1.0' encoding = \"koi8-r\"?><p>", "KOI8-R");
-        check(
-            "<?xml version='1.0' encoding='koi8-r'?><meta charset=koi8-u>",
-            "KOI8-U",
-        );
+        check("<?xml version='1.0' encoding='koi8-r'?><meta charset=koi8-u>", "KOI8-U");
         check(" <?xml version='1.0' encoding='koi8-r'?>", "none");
         check("<\0?\0x\0m\0l\0", "UTF-16LE");
     }
@@ -303,22 +272,10 @@ mod tests {
     #[test]
     fn a_late_declaration_counts_in_the_head_only() {
         let script = "x".repeat(2_000);
-        check(
-            &format!("<script>{script}</script><meta charset=koi8-r>"),
-            "KOI8-R",
-        );
-        check(
-            &format!("<script>{script}</script></head><meta charset=koi8-r>"),
-            "none",
-        );
-        check(
-            &format!("<body><p>{script}<body><meta charset=koi8-r>"),
-            "none",
-        );
-        check(
-            &format!("<!--{}--><meta charset=koi8-r>", "x".repeat(HEAD_BYTES)),
-            "none",
-        );
+        check(&format!("<script>{script}</script><meta charset=koi8-r>"), "KOI8-R");
+        check(&format!("<script>{script}</script></head><meta charset=koi8-r>"), "none");
+        check(&format!("<body><p>{script}<body><meta charset=koi8-r>"), "none");
+        check(&format!("<!--{}--><meta charset=koi8-r>", "x".repeat(HEAD_BYTES)), "none");
     }
 
     proptest! {

@@ -48,11 +48,7 @@ impl Pattern {
         let octets = literals.iter().map(Vec::len).sum::<usize>()
             + wildcards
             + usize::from(end == End::AtEndOfPath);
-        Some(Self {
-            literals,
-            end,
-            octets,
-        })
+        Some(Self { literals, end, octets })
     }
 
     /// How specific the pattern is: its length in octets, in normal form.
@@ -121,11 +117,7 @@ fn normalized(text: &[u8]) -> Vec<u8> {
 /// The octet that two hexadecimal digits at the start of `text` stand for, and what follows.
 fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
     let (&[high, low], rest) = text.split_first_chunk::<2>()?;
-    let digit = |byte: u8| {
-        char::from(byte)
-            .to_digit(16)
-            .and_then(|d| u8::try_from(d).ok())
-    };
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|d| u8::try_from(d).ok());
     Some((digit(high)? << 4 | digit(low)?, rest))
 }
 
@@ -180,14 +172,8 @@ mod tests {
         let pattern = Pattern::parse(pattern.as_bytes()).unwrap();
         let base = Url::parse("http://h.example").unwrap();
         let matches = |path: &&&str| pattern.matches(&normalized_path(&base.join(path).unwrap()));
-        assert!(
-            matching.iter().all(|path| matches(&path)),
-            "{pattern:?} of {matching:?}"
-        );
-        assert!(
-            !others.iter().any(|path| matches(&path)),
-            "{pattern:?} of {others:?}"
-        );
+        assert!(matching.iter().all(|path| matches(&path)), "{pattern:?} of {matching:?}");
+        assert!(!others.iter().any(|path| matches(&path)), "{pattern:?} of {others:?}");
     }
 
     #[test]

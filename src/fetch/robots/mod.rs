@@ -85,10 +85,7 @@ impl RobotsRules {
     pub fn parse(body: &[u8], product_token: &str, max_bytes: usize) -> Self {
         let (mut section, sitemaps) = parse::read(body, product_token, max_bytes);
         section.rules.sort_by(|a, b| {
-            b.pattern
-                .octets()
-                .cmp(&a.pattern.octets())
-                .then(a.access.cmp(&b.access))
+            b.pattern.octets().cmp(&a.pattern.octets()).then(a.access.cmp(&b.access))
         });
         Self {
             rules: section.rules,
@@ -110,29 +107,15 @@ impl RobotsRules {
     }
 
     fn without_file(unmatched: Access) -> Self {
-        let Section {
-            rules,
-            crawl_delay,
-            usage,
-        } = Section::default();
-        Self {
-            rules,
-            unmatched,
-            crawl_delay,
-            usage,
-            sitemaps: Vec::new(),
-        }
+        let Section { rules, crawl_delay, usage } = Section::default();
+        Self { rules, unmatched, crawl_delay, usage, sitemaps: Vec::new() }
     }
 
     /// Decides about `url`: the longest matching pattern wins, and of equals the one that allows
     /// (RFC 9309 §2.2.2). `/robots.txt` itself is always allowed.
     pub fn verdict(&self, url: &Url) -> Verdict {
         if url.path() == "/robots.txt" {
-            return Verdict {
-                allowed: true,
-                rule: None,
-                line: None,
-            };
+            return Verdict { allowed: true, rule: None, line: None };
         }
         let path = normalized_path(url);
         let rule = self.rules.iter().find(|rule| rule.pattern.matches(&path));

@@ -45,18 +45,11 @@ const FIELDS: &[(&str, Field)] = &[
 /// Reads what of `body` binds `product_token`, and the sitemaps.
 pub(super) fn read(body: &[u8], product_token: &str, max_bytes: usize) -> (Section, Vec<String>) {
     let body = whole_lines(body, max_bytes);
-    let mut reader = Reader {
-        token: token(product_token.as_bytes()),
-        ..Reader::default()
-    };
+    let mut reader = Reader { token: token(product_token.as_bytes()), ..Reader::default() };
     for line in Lines::of(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)) {
         reader.take(line);
     }
-    let section = if reader.is_named {
-        reader.own
-    } else {
-        reader.any
-    };
+    let section = if reader.is_named { reader.own } else { reader.any };
     (section, reader.sitemaps)
 }
 
@@ -75,10 +68,7 @@ fn whole_lines(body: &[u8], max_bytes: usize) -> &[u8] {
 /// The product token at the start of `value`.
 fn token(value: &[u8]) -> &[u8] {
     let is_inside = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
-    let end = value
-        .iter()
-        .position(|byte| !is_inside(byte))
-        .unwrap_or(value.len());
+    let end = value.iter().position(|byte| !is_inside(byte)).unwrap_or(value.len());
     value.get(..end).unwrap_or_default()
 }
 
@@ -137,9 +127,8 @@ fn field_and_value(text: &[u8]) -> Option<(Field, &[u8])> {
         (text.get(..at)?, value)
     };
     let name = name.trim_ascii();
-    let (_, field) = FIELDS
-        .iter()
-        .find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()))?;
+    let (_, field) =
+        FIELDS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes()))?;
     Some((*field, value.trim_ascii()))
 }
 
@@ -192,10 +181,7 @@ impl Reader<'_> {
 
     fn name(&mut self, value: &[u8]) {
         if self.group.state == GroupState::Ruled {
-            self.group = Group {
-                state: GroupState::Naming,
-                ..Group::default()
-            };
+            self.group = Group { state: GroupState::Naming, ..Group::default() };
         }
         match value {
             [b'*'] => self.group.any = true,
@@ -214,12 +200,7 @@ impl Reader<'_> {
             return;
         };
         let text = String::from_utf8_lossy(line.text).into_owned();
-        let rule = Rule {
-            access,
-            pattern,
-            text,
-            line: line.number,
-        };
+        let rule = Rule { access, pattern, text, line: line.number };
         self.each(|section| section.rules.push(rule.clone()));
     }
 

@@ -17,13 +17,8 @@ fn address(path: &str) -> Url {
 fn check(body: &str, path: &str, want: &str) {
     let verdict = parse(body).verdict(&address(path));
     let sign = if verdict.allowed { '+' } else { '-' };
-    let line = verdict
-        .line
-        .map_or(String::new(), |line| format!(" {line}: "));
-    assert_eq!(
-        format!("{sign}{line}{}", verdict.rule.unwrap_or_default()),
-        want
-    );
+    let line = verdict.line.map_or(String::new(), |line| format!(" {line}: "));
+    assert_eq!(format!("{sign}{line}{}", verdict.rule.unwrap_or_default()), want);
 }
 
 #[test]
@@ -43,11 +38,7 @@ fn the_groups_that_name_the_crawler_hold_merged_and_no_other() {
     check(body, "/a", "- 4: Disallow: /a");
     check(body, "/b", "- 8: Disallow: /b");
     check(body, "/c", "+");
-    check(
-        "User-agent: *\nDisallow: /a\nUser-agent: * \nDisallow: /b",
-        "/b",
-        "- 4: Disallow: /b",
-    );
+    check("User-agent: *\nDisallow: /a\nUser-agent: * \nDisallow: /b", "/b", "- 4: Disallow: /b");
 }
 
 #[test]
@@ -70,35 +61,19 @@ fn only_a_rule_ends_the_names_of_a_group() {
 
 #[test]
 fn lines_are_read_leniently() {
-    check(
-        "\u{feff}user-agent:*\r\ndisallow:/a",
-        "/a",
-        "- 2: disallow:/a",
-    );
+    check("\u{feff}user-agent:*\r\ndisallow:/a", "/a", "- 2: disallow:/a");
     check("User-agent: *\rDisallow: /a\r", "/a", "- 2: Disallow: /a");
     check("useragent *\ndissalow /a", "/a", "- 2: dissalow /a");
     check("User-agent: *\nDisallow /a b", "/a", "+");
     check("Disallow: /a\nUser-agent: other", "/a", "+");
-    check(
-        "User-agent: *\n\0Disallow: /a\0\n",
-        "/a",
-        "- 2: Disallow: /a",
-    );
-    check(
-        "<pre>\nUser-agent: *\nDisallow: /a\n</pre>",
-        "/a",
-        "- 3: Disallow: /a",
-    );
+    check("User-agent: *\n\0Disallow: /a\0\n", "/a", "- 2: Disallow: /a");
+    check("<pre>\nUser-agent: *\nDisallow: /a\n</pre>", "/a", "- 3: Disallow: /a");
 }
 
 #[test]
 fn robots_txt_itself_is_always_allowed() {
     check("User-agent: *\nDisallow: /", "/robots.txt", "+");
-    assert!(
-        RobotsRules::disallow_all()
-            .verdict(&address("/robots.txt"))
-            .allowed
-    );
+    assert!(RobotsRules::disallow_all().verdict(&address("/robots.txt")).allowed);
 }
 
 #[test]
@@ -112,10 +87,7 @@ fn a_line_cut_by_the_limit_does_not_apply() {
     let body = b"User-agent: *\nDisallow: /\nAllow: /private";
     for max_bytes in 24..body.len() {
         let rules = RobotsRules::parse(body, "ExampleBot", max_bytes);
-        assert!(
-            rules.verdict(&address("/a")).allowed == (max_bytes < 25),
-            "{max_bytes}"
-        );
+        assert!(rules.verdict(&address("/a")).allowed == (max_bytes < 25), "{max_bytes}");
     }
 }
 
@@ -126,14 +98,8 @@ fn the_longest_delay_of_the_merged_groups_holds() {
         User-agent: *\nCrawl-delay: 9\nAllow: /\nUser-agent: ExampleBot\nCrawl-Delay: 2.5";
     assert_eq!(delay("User-agent: *\nCrawl-delay: 1.5"), Some(1500));
     assert_eq!(delay(body), Some(9000));
-    assert_eq!(
-        delay("User-agent: *\nCrawl-delay: 9\nAllow: /\nUser-agent: ExampleBot"),
-        None
-    );
-    assert_eq!(
-        delay("User-agent: *\nCrawl-delay: -1\nCrawl-delay: soon"),
-        None
-    );
+    assert_eq!(delay("User-agent: *\nCrawl-delay: 9\nAllow: /\nUser-agent: ExampleBot"), None);
+    assert_eq!(delay("User-agent: *\nCrawl-delay: -1\nCrawl-delay: soon"), None);
 }
 
 #[test]
@@ -145,11 +111,8 @@ fn sitemaps_stand_outside_of_groups() {
 
 #[track_caller]
 fn check_usage(lines: &str, path: &str, want: &str) {
-    let UsagePreferences {
-        ai_input,
-        search,
-        ai_train,
-    } = parse(&format!("User-agent: *\n{lines}\nAllow: /")).usage(&address(path));
+    let UsagePreferences { ai_input, search, ai_train } =
+        parse(&format!("User-agent: *\n{lines}\nAllow: /")).usage(&address(path));
     assert_eq!(format!("{ai_input:?} {search:?} {ai_train:?}"), want);
 }
 
@@ -157,11 +120,7 @@ fn check_usage(lines: &str, path: &str, want: &str) {
 fn usage_is_what_the_longest_matching_path_says() {
     let signal = "Content-Signal: search=yes, ai-input=no, ai-train=no, use=reference";
     check_usage(signal, "/", "Refused Allowed Refused");
-    check_usage(
-        "Content-Usage: train-ai=n, search=y",
-        "/a",
-        "Unstated Allowed Refused",
-    );
+    check_usage("Content-Usage: train-ai=n, search=y", "/a", "Unstated Allowed Refused");
     let scoped = "Content-Usage: train-ai=n\nContent-Usage: /open/ train-ai=y";
     check_usage(scoped, "/open/a", "Unstated Unstated Allowed");
     check_usage(scoped, "/a", "Unstated Unstated Refused");
@@ -170,11 +129,7 @@ fn usage_is_what_the_longest_matching_path_says() {
         "/",
         "Refused Unstated Unstated",
     );
-    check_usage(
-        "Content-Signal: ai-input",
-        "/",
-        "Unstated Unstated Unstated",
-    );
+    check_usage("Content-Signal: ai-input", "/", "Unstated Unstated Unstated");
 }
 
 #[test]

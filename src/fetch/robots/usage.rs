@@ -34,9 +34,7 @@ impl UsagePreferences {
     /// search=y`. Names and values are read without regard to case; unknown ones are skipped. Of
     /// two values for one name, the refusal holds.
     pub fn parse(value: &str) -> Self {
-        value.split(',').fold(Self::default(), |stated, entry| {
-            stated.strictest(Self::entry(entry))
-        })
+        value.split(',').fold(Self::default(), |stated, entry| stated.strictest(Self::entry(entry)))
     }
 
     fn entry(entry: &str) -> Self {
@@ -44,12 +42,7 @@ impl UsagePreferences {
         let Some((name, value)) = entry.split_once('=') else {
             return stated;
         };
-        let value = value
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .trim_matches('"');
+        let value = value.split(';').next().unwrap_or_default().trim().trim_matches('"');
         let preference = match value.to_ascii_lowercase().as_str() {
             "y" | "yes" => Preference::Allowed,
             "n" | "no" => Preference::Refused,
@@ -77,11 +70,7 @@ impl UsagePreferences {
     /// `self`, with its silences filled from `other`.
     fn or(self, other: Self) -> Self {
         let pick = |own, others| {
-            if own == Preference::Unstated {
-                others
-            } else {
-                own
-            }
+            if own == Preference::Unstated { others } else { own }
         };
         Self {
             ai_input: pick(self.ai_input, other.ai_input),
@@ -102,10 +91,7 @@ pub(super) struct UsageLine {
 impl UsageLine {
     /// Reads the value of a `Content-Signal` line, which holds for every path.
     pub(super) fn signal(value: &[u8]) -> Self {
-        Self {
-            pattern: None,
-            stated: UsagePreferences::parse(&String::from_utf8_lossy(value)),
-        }
+        Self { pattern: None, stated: UsagePreferences::parse(&String::from_utf8_lossy(value)) }
     }
 
     /// Reads the value of a `Content-Usage` line, which may begin with a path.
@@ -113,15 +99,9 @@ impl UsageLine {
         if !matches!(value, [b'/' | b'*', ..]) {
             return Self::signal(value);
         }
-        let end = value
-            .iter()
-            .position(u8::is_ascii_whitespace)
-            .unwrap_or(value.len());
+        let end = value.iter().position(u8::is_ascii_whitespace).unwrap_or(value.len());
         let (path, stated) = value.split_at(end);
-        Self {
-            pattern: Pattern::parse(path),
-            ..Self::signal(stated)
-        }
+        Self { pattern: Pattern::parse(path), ..Self::signal(stated) }
     }
 
     fn octets(&self) -> usize {
@@ -129,9 +109,7 @@ impl UsageLine {
     }
 
     fn matches(&self, path: &[u8]) -> bool {
-        self.pattern
-            .as_ref()
-            .is_none_or(|pattern| pattern.matches(path))
+        self.pattern.as_ref().is_none_or(|pattern| pattern.matches(path))
     }
 }
 
@@ -143,11 +121,7 @@ pub(super) fn preferences_for(lines: &[UsageLine], path: &[u8]) -> UsagePreferen
     matching
         .chunk_by(|a, b| a.octets() == b.octets())
         .map(|equals| {
-            equals
-                .iter()
-                .fold(UsagePreferences::default(), |all, line| {
-                    all.strictest(line.stated)
-                })
+            equals.iter().fold(UsagePreferences::default(), |all, line| all.strictest(line.stated))
         })
         .fold(UsagePreferences::default(), UsagePreferences::or)
 }
