@@ -118,7 +118,7 @@ impl Commit<'_> {
         page: &Known,
         outcome: Option<PageOutcome>,
     ) -> Result<(), StoreError> {
-        sqlx::query("UPDATE page SET is_live = 0, chunk_count = 0, token_count = 0 WHERE id = ?1")
+        sqlx::query("UPDATE page SET is_live = 0, chunk_count = 0, token_count = 0, version = version + 1 WHERE id = ?1")
             .bind(page.id)
             .execute(self.connection())
             .await

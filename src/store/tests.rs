@@ -1,1 +1,208 @@
-//! x
+//! What the store promises.
+
+use super::*;
+use crate::model::{
+    ContentHash, DuplicateBy, Markdown, PageOutcome, PageRecord, Timestamp, WebUrl, document_id,
+};
+
+const MAX_DEPTH: u32 = 3;
+
+async fn open(folder: &tempfile::TempDir) -> Store {
+    Store::open(&folder.path().join("state.db")).await.unwrap()
+}
+
+fn found(paths: &[&str]) -> Vec<FoundUrl> {
+    paths.iter().map(|path| FoundUrl::from(&WebUrl::parse(&url(path)).unwrap())).collect()
+}
+
+fn url(path: &str) -> String {
+    format!("http://h{path}")
+}
+
+fn rules(run: i64) -> CommitRules {
+    CommitRules { run, max_depth: MAX_DEPTH, dedup: DedupOptions::default() }
+}
+
+/// A collected page with the text `text`.
+fn record(path: &str, text: &str) -> PageRecord {
+    PageRecord {
+        url: url(path),
+        host: "h".to_owned(),
+        final_url: url(path),
+        document_id: document_id(&url(path)),
+        outcome: PageOutcome::Collected,
+        status: Some(200),
+        content_type: None,
+        charset: None,
+        depth: 0,
+        referrer: None,
+        fetched_at: Timestamp(1),
+        first_seen_at: Timestamp(1),
+        changed_at: Timestamp(1),
+        elapsed_ms: 0,
+        body_bytes: 0,
+        metadata: crate::model::Metadata::default(),
+        markdown: Markdown::new(text),
+        counts: crate::model::ContentCounts::default(),
+        removed: Vec::new(),
+        flags: Vec::new(),
+        chunks: Vec::new(),
+        content_hash: Some(ContentHash::of(text.as_bytes())),
+        body_hash: None,
+        validators: crate::model::Validators::default(),
+        version: 0,
+        run_id: String::new(),
+        outlinks: Vec::new(),
+    }
+}
+
+fn page(id: Option<i64>, record: PageRecord, links: &[&str]) -> Committed {
+    let depth = record.depth + 1;
+    Committed { id, record, found: Found { urls: found(links), depth, redirects: 0 } }
+}
+
+async fn outcome(store: &Store, path: &str) -> String {
+    let fact = store.fact(&url(path)).await.unwrap().unwrap();
+    format!("{} {}", fact.state, fact.outcome.unwrap_or_default())
+}
+
+#[tokio::test]
+async fn an_address_is_leased_once_and_comes_back_after_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    store.enqueue(&found(&["/a", "/b", "/a?"]), 0, MAX_DEPTH, None).await.unwrap();
+    let leased = store.lease("http://h", 10).await.unwrap();
+    assert_eq!(leased.len(), 2);
+    assert!(store.lease("http://h", 10).await.unwrap().is_empty());
+    store.close().await;
+
+    let store = open(&folder).await;
+    assert_eq!(store.recover_leases().await.unwrap(), 2);
+    let again = store.lease("http://h", 10).await.unwrap();
+    assert_eq!(again.iter().map(|request| request.crashes).collect::<Vec<_>>(), [1, 1]);
+}
+
+#[tokio::test]
+async fn one_process_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let _first = open(&folder).await;
+    let second = Store::open(&folder.path().join("state.db")).await;
+    assert!(matches!(second, Err(StoreError::Locked { .. })));
+}
+
+#[tokio::test]
+async fn a_shorter_way_lowers_the_depths_behind_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    // A chain of which the last page lies beyond the limit.
+    for (depth, (from, to)) in
+        [("/a", "/b"), ("/b", "/c"), ("/c", "/d"), ("/d", "/e")].into_iter().enumerate()
+    {
+        let mut record = record(from, from);
+        record.depth = u32::try_from(depth).unwrap();
+        store.commit(vec![page(None, record, &[to])], rules(run)).await.unwrap();
+    }
+    assert_eq!(outcome(&store, "/e").await, "deep ");
+    // A page that leads to the middle of the chain.
+    let settled =
+        store.commit(vec![page(None, record("/x", "x"), &["/d"])], rules(run)).await.unwrap();
+    assert_eq!(outcome(&store, "/e").await, "queued ");
+    assert_eq!(settled.authorities, ["http://h"]);
+}
+
+#[tokio::test]
+async fn of_equal_pages_the_shorter_address_is_the_original_whatever_comes_first() {
+    for order in [["/x", "/longer"], ["/longer", "/x"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder).await;
+        let run = store.begin_run("", Timestamp(0)).await.unwrap();
+        for path in order {
+            store.commit(vec![page(None, record(path, "same"), &[])], rules(run)).await.unwrap();
+        }
+        assert_eq!(outcome(&store, "/x").await, "done collected");
+        assert_eq!(outcome(&store, "/longer").await, "done duplicate");
+        let live = store.live_documents().await.unwrap();
+        assert_eq!(live.iter().map(|live| live.url.clone()).collect::<Vec<_>>(), [url("/x")]);
+    }
+}
+
+#[tokio::test]
+async fn an_alias_loses_against_its_canonical_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    let mut alias = record("/x", "same");
+    alias.metadata.canonical_url = Some(url("/canonical"));
+    let pages = vec![page(None, alias, &[]), page(None, record("/canonical", "same"), &[])];
+    store.commit(pages, rules(run)).await.unwrap();
+    assert_eq!(outcome(&store, "/canonical").await, "done collected");
+}
+
+#[tokio::test]
+async fn a_loser_that_a_part_holds_is_superseded() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    store.commit(vec![page(None, record("/longer", "same"), &[])], rules(run)).await.unwrap();
+    let part = store.seal(run, "").await.unwrap().unwrap();
+    store.publish(&part, &[]).await.unwrap();
+    store.commit(vec![page(None, record("/x", "same"), &[])], rules(run)).await.unwrap();
+    let superseded = store.superseded().await.unwrap();
+    assert_eq!(superseded.len(), 1);
+    assert_eq!((superseded[0].url.as_str(), superseded[0].version), (url("/longer").as_str(), 1));
+    assert_eq!(outcome(&store, "/longer").await, "done duplicate");
+    // A content of its own, later, is not taken for the superseded one.
+    store.commit(vec![page(None, record("/longer", "other"), &[])], rules(run)).await.unwrap();
+    let live = store.live_documents().await.unwrap();
+    assert_eq!(live.iter().find(|live| live.url == url("/longer")).unwrap().version, 2);
+}
+
+#[tokio::test]
+async fn a_page_as_before_is_unchanged_and_a_changed_one_gets_a_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    for (text, want, version) in
+        [("one", "collected", 1), ("one", "unchanged", 1), ("two", "collected", 2)]
+    {
+        store.commit(vec![page(None, record("/x", text), &[])], rules(run)).await.unwrap();
+        assert_eq!(outcome(&store, "/x").await, format!("done {want}"));
+        assert_eq!(store.live_documents().await.unwrap()[0].version, version);
+    }
+}
+
+#[tokio::test]
+async fn a_circle_of_redirects_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    for (from, to) in [("/a", "/b"), ("/b", "/c"), ("/c", "/a")] {
+        let mut record = record(from, "");
+        record.outcome = PageOutcome::Duplicate { of: url(to), by: DuplicateBy::Redirect };
+        store.commit(vec![page(None, record, &[to])], rules(run)).await.unwrap();
+    }
+    assert_eq!(outcome(&store, "/b").await, "done duplicate");
+    assert_eq!(outcome(&store, "/c").await, "failed failed");
+}
+
+#[tokio::test]
+async fn a_sealed_part_is_the_same_after_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    store.commit(vec![page(None, record("/a", "a"), &[])], rules(run)).await.unwrap();
+    let part = store.seal(run, "hash").await.unwrap().unwrap();
+    // What comes after the seal belongs to the next part.
+    store.commit(vec![page(None, record("/b", "b"), &[])], rules(run)).await.unwrap();
+    store.close().await;
+    let store = open(&folder).await;
+    assert_eq!(store.sealed_parts().await.unwrap(), [part.clone()]);
+    let records = store.spooled(&part, part.lo - 1, 64).await.unwrap();
+    assert_eq!(
+        records.iter().map(|(_, record)| record.url.clone()).collect::<Vec<_>>(),
+        [url("/a")]
+    );
+    store.publish(&part, &[]).await.unwrap();
+    assert_eq!(store.seal(run, "hash").await.unwrap().unwrap().lo, part.hi + 1);
+}

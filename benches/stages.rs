@@ -1,0 +1,91 @@
+//! Rates of the stages on the pages of the site that ships with the project.
+
+#![expect(clippy::unwrap_used, reason = "a bench may fail")]
+
+use std::hint::black_box;
+use std::path::Path;
+
+use corpus::chunk::{ChunkInput, ChunkOptions, chunk};
+use corpus::config::Config;
+use corpus::extract::{ExtractOptions, Source, SourceFormat, extract};
+use corpus::model::{Ledger, document_id};
+use corpus::pipeline::{Clock, Converter, Input, LocalJob, PageInput, convert_to_sink};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+fn pages() -> Vec<Vec<u8>> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo-site")];
+    let mut pages = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "html") {
+                pages.push(std::fs::read(path).unwrap());
+            }
+        }
+    }
+    pages
+}
+
+fn stages(criterion: &mut Criterion) {
+    let pages = pages();
+    let texts: Vec<String> =
+        pages.iter().map(|page| String::from_utf8_lossy(page).into_owned()).collect();
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let options = ExtractOptions::default();
+    let document = |text: &str| {
+        let source = Source { text, url: None, format: SourceFormat::Html };
+        extract(source, &options, Ledger::default()).unwrap()
+    };
+    let markdown: Vec<String> =
+        texts.iter().map(|text| document(text).markdown.into_string()).collect();
+    let markdown_bytes: usize = markdown.iter().map(String::len).sum();
+
+    let mut group = criterion.benchmark_group("stages");
+    group.throughput(Throughput::Bytes(bytes as u64));
+    group.bench_function("extract", |bencher| {
+        bencher.iter(|| {
+            texts.iter().map(|text| document(black_box(text)).headings.len()).sum::<usize>()
+        });
+    });
+    group.bench_function("whole page", |bencher| {
+        let converter = Converter::new(&Config::default());
+        let inputs: Vec<PageInput> = pages
+            .iter()
+            .map(|page| PageInput::new("file:///a".to_owned(), None, "text/html", page.clone()))
+            .collect();
+        bencher.iter(|| {
+            inputs
+                .iter()
+                .map(|input| converter.convert(black_box(input), "").outlinks.len())
+                .sum::<usize>()
+        });
+    });
+    group.throughput(Throughput::Bytes(markdown_bytes as u64));
+    group.bench_function("chunk", |bencher| {
+        let options = ChunkOptions::default();
+        let cut = |markdown: &String| {
+            let document_id = document_id("file:///a");
+            chunk(ChunkInput { markdown, title: None, headings: &[], document_id }, &options).len()
+        };
+        bencher.iter(|| markdown.iter().map(|markdown| cut(black_box(markdown))).sum::<usize>());
+    });
+    group.finish();
+}
+
+fn pipeline(criterion: &mut Criterion) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo-site");
+    let job = LocalJob {
+        config: Config::default(),
+        inputs: vec![Input::Path(folder)],
+        charset: None,
+        clock: Clock::System,
+    };
+    criterion.bench_function("pipeline over files", |bencher| {
+        bencher.iter(|| convert_to_sink(&job, |_, _| {}, &mut |_| {}).unwrap());
+    });
+}
+
+criterion_group!(benches, stages, pipeline);
+criterion_main!(benches);
