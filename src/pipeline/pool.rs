@@ -45,7 +45,11 @@ impl Pool {
 
 /// Converts a page; a panic on the way is the page's failure.
 pub(super) fn convert_caught(converter: &Converter, input: &PageInput, run_id: &str) -> Converted {
-    catch_unwind(AssertUnwindSafe(|| converter.convert(input, run_id))).unwrap_or_else(|panic| {
+    caught(input, run_id, || converter.convert(input, run_id))
+}
+
+fn caught(input: &PageInput, run_id: &str, work: impl FnOnce() -> Converted) -> Converted {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         let error = PageError::new(ErrorCode::InternalPanic, said);
@@ -55,4 +59,18 @@ pub(super) fn convert_caught(converter: &Converter, input: &PageInput, run_id: &
             ledger: Ledger::default(),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_the_failure_of_its_page_alone() {
+        let input = PageInput::new("http://h/a".to_owned(), None, "text/html", Vec::new());
+        let converted = caught(&input, "run-000001", || panic!("a defect"));
+        assert_eq!(converted.record.url, "http://h/a");
+        let want = PageError::new(ErrorCode::InternalPanic, "a defect");
+        assert_eq!(converted.record.outcome, PageOutcome::Failed(want));
+    }
 }

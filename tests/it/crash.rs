@@ -1,6 +1,6 @@
 //! Killed at any moment, a crawl loses nothing and repeats nothing.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::corpus_files::content;
 use crate::site::{Job, Page, Site, program};
@@ -88,4 +88,29 @@ fn a_second_process_is_refused_and_touches_nothing() {
     assert!(said.starts_with("error: another `corpus` is at work on this state"), "{said}");
     assert!(first.wait().unwrap().success());
     job.verify();
+}
+
+#[test]
+fn a_signal_drains_the_run_and_the_next_one_repeats_nothing() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let site = Site::start(page);
+        let job = Job::new(&site.url("/"), "");
+        let mut child =
+            program().arg("crawl").arg(job.config()).stderr(Stdio::null()).spawn().unwrap();
+        for _ in 0..20 {
+            site.asked.lock().unwrap().recv().unwrap();
+        }
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        job.verify();
+        job.crawl();
+        job.verify();
+        let mut pages: Vec<String> =
+            site.log().into_iter().filter(|path| path != "/robots.txt").collect();
+        let asked = pages.len();
+        pages.sort();
+        pages.dedup();
+        assert_eq!(pages.len(), asked, "a page was asked for twice");
+    }
 }
