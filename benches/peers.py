@@ -5,9 +5,9 @@
     benches/peers.py crawl FOLDER START a folder of HTML served on loopback, against Scrapy that
                                         only follows links; START is the first page's path
 
-Needs a virtual environment with `trafilatura` and `scrapy`, and a release build:
+Needs a virtual environment with `trafilatura`, `lxml_html_clean` and `scrapy`, and a release build:
 
-    python3 -m venv target/peers && target/peers/bin/pip install trafilatura scrapy
+    python3 -m venv target/peers && target/peers/bin/pip install trafilatura lxml_html_clean scrapy
     cargo build --release
     target/peers/bin/python benches/peers.py convert PAGES
 
@@ -46,13 +46,14 @@ from scrapy.linkextractors import LinkExtractor
 class Follow(scrapy.Spider):
     name = "follow"
     start_urls = [sys.argv[1]]
-    links = LinkExtractor(allow_domains=["127.0.0.1"])
+    allowed_domains = ["127.0.0.1"]
+    links = LinkExtractor(tags=("a",), attrs=("href",))
     pages = 0
     def parse(self, response):
         Follow.pages += 1
         if isinstance(response, scrapy.http.HtmlResponse):
             for link in self.links.extract_links(response):
-                yield scrapy.Request(link.url)
+                yield response.follow(link)
 process = CrawlerProcess({"LOG_ENABLED": False, "ROBOTSTXT_OBEY": True, "TELNETCONSOLE_ENABLED": False,
                           "CONCURRENT_REQUESTS_PER_DOMAIN": 8, "DOWNLOAD_DELAY": 0})
 process.crawl(Follow)

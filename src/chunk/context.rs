@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::tokens::TokenMap;
 use super::units::{Carried, Outline, Unit, cost};
 use super::{ChunkInput, ChunkOptions, budget};
 use crate::model::{BlockKind, Chunk, ChunkFlag, ContentHash, chunk_id};
@@ -17,11 +18,19 @@ pub(super) fn max_breadcrumb(budget: usize) -> usize {
 pub(super) fn assemble(
     input: ChunkInput<'_>,
     outline: &Outline,
+    tokens: &TokenMap,
     groups: Vec<Range<usize>>,
     options: &ChunkOptions,
 ) -> Vec<Chunk> {
-    let mut assembler =
-        Assembler { input, outline, options, chunks: Vec::new(), chars: 0, equal: HashMap::new() };
+    let mut assembler = Assembler {
+        input,
+        outline,
+        tokens,
+        options,
+        chunks: Vec::new(),
+        chars: 0,
+        equal: HashMap::new(),
+    };
     let mut waiting: Vec<Range<usize>> = groups.into_iter().rev().collect();
     let mut before: Option<Range<usize>> = None;
     while let Some(group) = waiting.pop() {
@@ -45,6 +54,7 @@ pub(super) fn assemble(
 struct Assembler<'a> {
     input: ChunkInput<'a>,
     outline: &'a Outline,
+    tokens: &'a TokenMap,
     options: &'a ChunkOptions,
     chunks: Vec<Chunk>,
     /// Characters before the next chunk.
@@ -135,7 +145,8 @@ impl Assembler<'_> {
     fn count(&self, draft: &Draft) -> usize {
         let overlap = if self.options.embed_overlap { draft.overlap.as_str() } else { "" };
         let text = self.text(draft.bytes.clone());
-        self.options.tokenizer.count(&[overlap, &draft.prefix, text, &draft.suffix].concat())
+        let before = [overlap, &draft.prefix].concat();
+        self.tokens.count_around(&before, (text, draft.bytes.clone()), &draft.suffix)
     }
 
     /// The headings above, as one line; where there are none, the page's title.
@@ -148,7 +159,7 @@ impl Assembler<'_> {
         };
         let kept = (0..names.len()).find_map(|outer| {
             let line = names.get(outer..)?.join(" > ");
-            (self.options.tokenizer.count(&line) < most).then_some(line)
+            (self.tokens.count_other(&line) < most).then_some(line)
         });
         match kept {
             Some(line) if !line.is_empty() => format!("{line}\n\n"),

@@ -84,7 +84,7 @@ pub fn chunk(input: ChunkInput<'_>, options: &ChunkOptions) -> Vec<Chunk> {
     let tokens = TokenMap::new(input.markdown, options.tokenizer);
     let outline = reader::read(input, &tokens, budget(options));
     let groups = pack::pack(&outline, &tokens, options);
-    context::assemble(input, &outline, groups, options)
+    context::assemble(input, &outline, &tokens, groups, options)
 }
 
 /// Tokens that prefix, text and suffix may have together: the limit, less what is kept free for

@@ -30,13 +30,31 @@ pub(super) fn pack(
     tokens: &TokenMap,
     options: &ChunkOptions,
 ) -> Vec<Range<usize>> {
-    let packer = Packer { outline, tokens, budget: budget(options), options };
+    let budget = budget(options);
+    let mut up_to: Vec<usize> =
+        outline.units.iter().map(|unit| tokens.count(0..unit.start)).collect();
+    up_to.push(tokens.count(0..outline.length));
+    let before = outline.units.iter().map(|unit| before(outline, unit, budget)).collect();
+    let packer = Packer { outline, up_to, before, budget, options };
     packer.section(0..outline.units.len())
+}
+
+/// Tokens that stand before a chunk that begins with `unit`.
+fn before(outline: &Outline, unit: &Unit, budget: usize) -> usize {
+    let carried = unit.carried.and_then(|n| outline.carried.get(n)).map_or(0, |c| c.tokens);
+    let path = outline.path(unit);
+    let breadcrumb = path.iter().filter_map(|n| outline.headings.get(*n));
+    // About a token for four bytes, and one for each separator.
+    let estimate: usize = breadcrumb.map(|heading| heading.text.len() / 4 + 2).sum();
+    carried + estimate.min(context::max_breadcrumb(budget)) + 1
 }
 
 struct Packer<'a> {
     outline: &'a Outline,
-    tokens: &'a TokenMap,
+    /// By unit: tokens of the document up to it; at the end, of the whole.
+    up_to: Vec<usize>,
+    /// By unit: tokens that stand before a chunk that begins with it.
+    before: Vec<usize>,
     budget: usize,
     options: &'a ChunkOptions,
 }
@@ -53,26 +71,13 @@ impl Packer<'_> {
 
     /// Tokens of a chunk of the units `range`, with what is put around it.
     fn size(&self, range: &Range<usize>) -> usize {
-        self.text_size(range) + self.around(range)
+        let before = self.before.get(range.start).copied().unwrap_or(0);
+        before + self.text_size(range) + self.behind(range)
     }
 
     fn text_size(&self, range: &Range<usize>) -> usize {
-        self.tokens.count(self.outline.bytes(range))
-    }
-
-    fn around(&self, range: &Range<usize>) -> usize {
-        self.before(range.start) + self.behind(range)
-    }
-
-    fn before(&self, start: usize) -> usize {
-        let Some(unit) = self.unit(start) else { return 0 };
-        let carried =
-            unit.carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
-        let path = self.outline.path(unit);
-        let breadcrumb = path.iter().filter_map(|n| self.outline.headings.get(*n));
-        // About a token for four bytes, and one for each separator.
-        let estimate: usize = breadcrumb.map(|heading| heading.text.len() / 4 + 2).sum();
-        carried + estimate.min(context::max_breadcrumb(self.budget)) + 1
+        let up_to = |index| self.up_to.get(index).copied().unwrap_or(0);
+        up_to(range.end).saturating_sub(up_to(range.start))
     }
 
     /// Tokens of a closing fence.

@@ -4,6 +4,8 @@
 //! Both vocabularies split a text into words first and encode each word by itself; the number of
 //! tokens up to the end of each word is kept, and a stretch of text costs a binary search.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
@@ -57,6 +59,8 @@ impl TokenizerName {
 /// The number of tokens up to every place of a document.
 pub(super) struct TokenMap {
     name: TokenizerName,
+    /// Counts of texts that are not part of the document: few, and asked for again and again.
+    others: RefCell<HashMap<String, usize>>,
     /// Ends of words in bytes, each with the tokens up to it; both rise.
     ends: Vec<(usize, usize)>,
 }
@@ -78,7 +82,7 @@ impl TokenMap {
                 text.char_indices().enumerate().map(|(n, (at, c))| (at + c.len_utf8(), n + 1)),
             ),
         }
-        Self { name, ends }
+        Self { name, others: RefCell::default(), ends }
     }
 
     /// Tokens of a stretch of the document. Where the stretch begins or ends inside a word, or
@@ -89,7 +93,41 @@ impl TokenMap {
 
     /// Tokens of a text that is not part of the document.
     pub(super) fn count_other(&self, text: &str) -> usize {
-        if text.is_empty() { 0 } else { self.name.count(text) }
+        if text.is_empty() {
+            return 0;
+        }
+        if let Some(count) = self.others.borrow().get(text) {
+            return *count;
+        }
+        let count = self.name.count(text);
+        self.others.borrow_mut().insert(text.to_owned(), count);
+        count
+    }
+
+    /// Tokens of `before + text + after`, exactly, where `text` stands at `range` of the document.
+    ///
+    /// A stretch that begins and ends between two words of the document has the words it has
+    /// there, as long as no white space meets at its edges, which would make one word of two.
+    pub(super) fn count_around(
+        &self,
+        before: &str,
+        (text, range): (&str, Range<usize>),
+        after: &str,
+    ) -> usize {
+        let is_apart = |left: &str, right: &str| {
+            let meets_no_space = left.ends_with('\n') && !right.starts_with(char::is_whitespace);
+            left.is_empty() || right.is_empty() || meets_no_space
+        };
+        let is_aligned = self.is_end(range.start) && self.is_end(range.end);
+        if is_aligned && is_apart(before, text) && is_apart(text, after) {
+            return self.count_other(before) + self.count(range) + self.count_other(after);
+        }
+        self.name.count(&[before, text, after].concat())
+    }
+
+    /// Whether a word ends at `byte`.
+    fn is_end(&self, byte: usize) -> bool {
+        byte == 0 || self.ends.binary_search_by_key(&byte, |(end, _)| *end).is_ok()
     }
 
     fn up_to(&self, byte: usize) -> usize {

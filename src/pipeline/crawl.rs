@@ -24,7 +24,7 @@ use crate::store::{CommitRules, FoundUrl, Store};
 
 /// Share of the memory that bodies in flight may take; the rest is for what conversion makes of
 /// them (a tree takes about three times its source, on as many pages as there are threads).
-const BODY_SHARE: usize = 4;
+const BODY_SHARE: usize = 8;
 
 /// Most hosts at work at once.
 const MAX_ACTIVE_HOSTS: usize = 1_000;

@@ -18,7 +18,7 @@ use crate::output::write_run;
 use crate::store::{CommitRules, Committed, Found, Store};
 
 /// Share of the memory that bodies in flight may take.
-const BODY_SHARE: usize = 4;
+const BODY_SHARE: usize = 8;
 
 /// What is converted, and how.
 #[derive(Debug)]
