@@ -276,7 +276,7 @@ impl Walker<'_> {
             Ending::Heading(level, anchor) => {
                 let text = self.leave_context();
                 if !text.is_empty() {
-                    self.pieces.push(Piece::Heading { level, text, anchor });
+                    self.block(Piece::Heading { level, text, anchor });
                 }
             }
             Ending::Table => self.leave_table(),
@@ -312,7 +312,7 @@ impl Walker<'_> {
 
     pub(super) fn paragraph(&mut self, text: Vec<Inline>) {
         if !text.is_empty() {
-            self.pieces.push(Piece::Paragraph(text));
+            self.block(Piece::Paragraph(text));
         }
     }
 

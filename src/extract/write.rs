@@ -111,9 +111,9 @@ impl Writer {
             Piece::Code { language, text } => self.block(&fenced(language, text)),
             Piece::Table(table) => self.block(&table_text(table)),
             Piece::Math(tex) => self.block(&format!("$$\n{tex}\n$$")),
-            // `---` in an item could be read as the item's own line of dashes.
+            // Behind a bullet, `---` and `***` would make the whole line a break.
             Piece::Rule if self.levels.is_empty() => self.block("---"),
-            Piece::Rule => self.block("***"),
+            Piece::Rule => self.block("___"),
         }
     }
 
@@ -151,10 +151,12 @@ impl Writer {
         });
     }
 
+    /// Whether the innermost container is an item of a tight list.
     fn is_in_tight_list(&self) -> bool {
-        let list = self.levels.iter().rev().find(|level| matches!(level, Level::List { .. }));
-        matches!(list, Some(Level::List { spacing: Spacing::Tight, .. }))
-            && matches!(self.levels.last(), Some(Level::Block { .. }))
+        matches!(
+            self.levels.as_slice(),
+            [.., Level::List { spacing: Spacing::Tight, .. }, Level::Block { .. }]
+        )
     }
 
     fn open_item(&mut self, task: Option<TaskState>) {
