@@ -359,6 +359,7 @@ fn is_block(tag: &str) -> bool {
             | "article"
             | "aside"
             | "body"
+            | "button"
             | "center"
             | "dd"
             | "details"
