@@ -1,7 +1,7 @@
 //! Blocks with a shape of their own: lists, tables, code, thematic breaks.
 
 use super::code;
-use super::piece::{Container, MAX_NUMBER, Piece, TaskState};
+use super::piece::{CodeBlock, Container, MAX_NUMBER, Piece, TaskState};
 use super::table::{Section, TableBuilder, is_layout};
 use super::tree::{NodeId, Tree};
 use super::walk::{ContainerKind, ContextKind, Descend, Ending, Walker};
@@ -135,7 +135,7 @@ impl Walker<'_> {
         match self.kind() {
             ContextKind::Flow if !text.trim().is_empty() => {
                 let language = code::language(self.page.tree, node);
-                self.block(Piece::Code { language, text });
+                self.block(Piece::Code(Box::new(CodeBlock { language, text })));
             }
             ContextKind::Flow => {}
             _ => {

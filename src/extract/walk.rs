@@ -12,7 +12,7 @@ use super::hidden::hidden_by;
 use super::math;
 use super::media;
 use super::noscript::NoScript;
-use super::piece::{Container, Inline, Mark, Piece};
+use super::piece::{Container, HeadingBlock, Inline, Mark, Piece};
 use super::run::Run;
 use super::table::{Cell, TableBuilder};
 use super::tree::{NodeId, Step, Tree};
@@ -276,7 +276,7 @@ impl Walker<'_> {
             Ending::Heading(level, anchor) => {
                 let text = self.leave_context();
                 if !text.is_empty() {
-                    self.block(Piece::Heading { level, text, anchor });
+                    self.block(Piece::Heading(Box::new(HeadingBlock { level, text, anchor })));
                 }
             }
             Ending::Table => self.leave_table(),
