@@ -1,19 +1,45 @@
 //! Blocks with a shape of their own: lists, tables, code, thematic breaks.
 
 use super::code;
-use super::piece::{Container, Inline, MAX_NUMBER, Piece, TaskState};
+use super::piece::{CodeBlock, Container, MAX_NUMBER, Piece, TaskState};
 use super::table::{Section, TableBuilder, is_layout};
 use super::tree::{NodeId, Tree};
 use super::walk::{ContainerKind, ContextKind, Descend, Ending, Walker};
 
 impl Walker<'_> {
+    /// Adds a block. One that stands directly in a list belongs to the item before it.
+    pub(super) fn block(&mut self, block: Piece) {
+        if !self.is_in_list() {
+            return self.pieces.push(block);
+        }
+        if self.pieces.last() == Some(&Piece::Close) {
+            self.pieces.pop();
+        } else {
+            self.pieces.push(Piece::Open(Container::Item(None)));
+        }
+        self.pieces.extend([block, Piece::Close]);
+    }
+
     pub(super) fn enter_container(&mut self, node: NodeId, container: Container) {
         self.flush();
-        if self.kind() == ContextKind::Flow {
-            self.open_container(container);
+        if self.kind() != ContextKind::Flow {
+            return self.push_frame(node, Ending::Block);
+        }
+        if self.is_in_list() && !matches!(container, Container::Item(_)) {
+            self.reopen_item();
             self.push_frame(node, Ending::Container);
+        }
+        self.open_container(container);
+        self.push_frame(node, Ending::Container);
+    }
+
+    /// What stands directly in a list belongs to the item before it.
+    fn reopen_item(&mut self) {
+        if self.pieces.last() == Some(&Piece::Close) {
+            self.pieces.pop();
+            self.containers.push(ContainerKind::Item);
         } else {
-            self.push_frame(node, Ending::Block);
+            self.open_container(Container::Item(None));
         }
     }
 
@@ -66,18 +92,6 @@ impl Walker<'_> {
     pub(super) fn enter_list(&mut self, node: NodeId) {
         let tree = self.page.tree;
         let kind = (tree.tag(node) == "ol").then(|| first_number(tree, node));
-        self.flush();
-        if self.kind() != ContextKind::Flow || !self.is_in_list() {
-            return self.enter_container(node, Container::List(kind));
-        }
-        // A list directly in a list belongs to the item before it.
-        if self.pieces.last() == Some(&Piece::Close) {
-            self.pieces.pop();
-            self.containers.push(ContainerKind::Item);
-        } else {
-            self.open_container(Container::Item(None));
-        }
-        self.push_frame(node, Ending::Container);
         self.enter_container(node, Container::List(kind));
     }
 
@@ -111,7 +125,7 @@ impl Walker<'_> {
     pub(super) fn rule(&mut self) {
         self.flush();
         if self.kind() == ContextKind::Flow {
-            self.pieces.push(Piece::Rule);
+            self.block(Piece::Rule);
         }
     }
 
@@ -121,14 +135,16 @@ impl Walker<'_> {
         match self.kind() {
             ContextKind::Flow if !text.trim().is_empty() => {
                 let language = code::language(self.page.tree, node);
-                self.pieces.push(Piece::Code { language, text });
+                self.block(Piece::Code(Box::new(CodeBlock { language, text })));
             }
             ContextKind::Flow => {}
             _ => {
                 for line in text.lines() {
                     self.run().ensure_break();
-                    if !line.trim().is_empty() {
-                        self.run().content(Inline::Code(line.to_owned()));
+                    let begins = self.run().begin_code();
+                    self.run().text(line);
+                    if begins {
+                        self.run().end_code();
                     }
                 }
                 self.flush();
@@ -197,7 +213,7 @@ impl Walker<'_> {
             let (caption, table, inner) = table.build();
             self.paragraph(caption);
             if !table.rows.is_empty() || table.header.iter().any(|cell| !cell.is_empty()) {
-                self.pieces.push(Piece::Table(Box::new(table)));
+                self.block(Piece::Table(Box::new(table)));
             }
             waiting.extend(inner.into_iter().rev());
         }

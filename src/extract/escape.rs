@@ -68,67 +68,43 @@ impl BlockText {
         self.emphasis.push((open, close));
     }
 
-    /// The text with a backslash before every literal character that needs one, and without
-    /// delimiters that would be read as text where they stand: dead marks are never written.
+    /// The text with a backslash before every literal character that needs one.
     pub(super) fn escaped(mut self, place: Place) -> String {
-        let dropped = self.dead_delimiters();
         let mut needs = Vec::new();
         if self.text.bytes().any(is_candidate) {
-            self.mark_inline(place, &dropped, &mut needs);
+            self.mark_inline(place, &mut needs);
         }
         match place {
             Place::Paragraph => self.mark_lines(&mut needs),
             Place::Heading => self.mark_closing_sequence(&mut needs),
             Place::Cell => {}
         }
-        if needs.is_empty() && dropped.is_empty() {
+        if needs.is_empty() {
             return std::mem::take(&mut self.text);
         }
         needs.sort_unstable();
         needs.dedup();
-        self.assemble(&needs, &dropped)
-    }
-
-    fn assemble(&self, needs: &[usize], dropped: &[Range<usize>]) -> String {
         let mut escaped = String::with_capacity(self.text.len() + needs.len());
         let mut from = 0;
-        let mut dropped = dropped.iter().peekable();
-        let mut needs = needs.iter().peekable();
-        loop {
-            let need = needs.peek().map(|at| **at);
-            let drop = dropped.peek().map(|span| span.start);
-            let to = need.into_iter().chain(drop).min().unwrap_or(self.text.len());
-            escaped.push_str(self.text.get(from..to).unwrap_or_default());
-            from = to;
-            if drop == Some(to) {
-                from = dropped.next().map_or(to, |span| span.end);
-            } else if need == Some(to) {
-                escaped.push('\\');
-                needs.next();
-                let end = needs.peek().map_or(self.text.len(), |at| **at);
-                let end = dropped.peek().map_or(end, |span| span.start.min(end));
-                escaped.push_str(self.text.get(from..end).unwrap_or_default());
-                from = end;
-            } else {
-                return escaped;
-            }
+        for at in needs {
+            escaped.push_str(self.text.get(from..at).unwrap_or_default());
+            escaped.push('\\');
+            from = at;
         }
+        escaped.push_str(self.rest(from));
+        escaped
     }
 
-    /// Delimiters that cannot open or close where they stand, in order.
-    fn dead_delimiters(&self) -> Vec<Range<usize>> {
-        let mut dead = Vec::new();
-        for (open, close) in &self.emphasis {
-            let opens = self.delimiter_run(open).is_some_and(|run| run.opens == Flanking::Always);
-            let closes =
-                self.delimiter_run(close).is_some_and(|run| run.closes == Flanking::Always);
-            if !opens || !closes {
-                dead.push(open.clone());
-                dead.push(close.clone());
-            }
-        }
-        dead.sort_unstable_by_key(|span| span.start);
-        dead
+    /// The pairs of emphasis, by the order in which they were told, that cannot open or close where
+    /// they stand: they would be read as text.
+    pub(super) fn dead_pairs(&self) -> Vec<usize> {
+        let is_dead = |(open, close): &(Range<usize>, Range<usize>)| {
+            let open = self.delimiter_run(open).map(|run| run.opens);
+            let close = self.delimiter_run(close).map(|run| run.closes);
+            open != Some(Flanking::Always) || close != Some(Flanking::Always)
+        };
+        let pairs = self.emphasis.iter().enumerate();
+        pairs.filter(|(_, pair)| is_dead(pair)).map(|(n, _)| n).collect()
     }
 
     /// The whole run of markup that the delimiter at `span` is part of.
@@ -176,16 +152,17 @@ impl BlockText {
         self.text.get(at..).unwrap_or_default()
     }
 
-    fn mark_inline(&self, place: Place, dropped: &[Range<usize>], needs: &mut Vec<usize>) {
+    fn mark_inline(&self, place: Place, needs: &mut Vec<usize>) {
         let specials = self.specials(place, needs);
         self.mark_brackets(&specials, needs);
-        self.mark_runs(&specials, dropped, needs);
+        self.mark_runs(&specials, needs);
     }
 
     /// Every bracket and delimiter, in order. What can be said of other bytes by what follows
     /// them goes to `needs`.
     fn specials(&self, place: Place, needs: &mut Vec<usize>) -> Vec<Special> {
         let last_close = self.text.rfind('>').unwrap_or(0);
+        let last_instruction_close = self.text.rfind("?>").unwrap_or(0);
         let mut markup = self.markup.iter().peekable();
         let mut specials = Vec::new();
         for (at, byte) in self.text.bytes().enumerate().filter(|(_, byte)| is_candidate(*byte)) {
@@ -203,6 +180,7 @@ impl BlockText {
                 _ if !is_literal => false,
                 b'\\' => next.is_some_and(|byte| *byte == b'\n' || byte.is_ascii_punctuation()),
                 b'!' => next == Some(&b'[') && !self.is_literal(at + 1),
+                b'<' if next == Some(&b'?') => at + 1 < last_instruction_close,
                 b'<' => at < last_close && is_tag(self.rest(at)),
                 _ => is_entity(self.rest(at)),
             };
@@ -251,7 +229,7 @@ impl BlockText {
     }
 
     /// Runs of back-ticks, emphasis marks and tildes that would pair.
-    fn mark_runs(&self, specials: &[Special], dropped: &[Range<usize>], needs: &mut Vec<usize>) {
+    fn mark_runs(&self, specials: &[Special], needs: &mut Vec<usize>) {
         let mut runs = Vec::new();
         let mut ticks = Vec::new();
         for special in specials.chunk_by(Special::continues) {
@@ -266,10 +244,7 @@ impl BlockText {
             }
         }
         if !runs.is_empty() {
-            let written = self.emphasis.iter().filter(|(open, _)| {
-                dropped.binary_search_by_key(&open.start, |span| span.start).is_err()
-            });
-            for (open, close) in written {
+            for (open, close) in &self.emphasis {
                 for (span, role) in [(open, Role::Opener), (close, Role::Closer)] {
                     let run = self.delimiter_run(span);
                     runs.extend(run.map(|run| DelimiterRun { span: span.clone(), role, ..run }));

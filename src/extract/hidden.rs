@@ -16,13 +16,21 @@ pub(super) fn hidden_by(tree: &Tree, id: NodeId) -> Option<&'static str> {
         };
         return (!is_read).then_some(rule);
     }
-    if element.attribute("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found")) {
-        return Some("extract.hidden_attribute");
-    }
-    if element.attribute("aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-        return Some("extract.aria_hidden");
-    }
-    let style = element.attribute("style")?;
+    // One look at each attribute: this is asked of every element.
+    element.attributes.iter().find_map(|attribute| {
+        let value = &*attribute.value;
+        match &*attribute.name.local {
+            "hidden" if !value.eq_ignore_ascii_case("until-found") => {
+                Some("extract.hidden_attribute")
+            }
+            "aria-hidden" if value.eq_ignore_ascii_case("true") => Some("extract.aria_hidden"),
+            "style" => hidden_by_style(tree, id, value),
+            _ => None,
+        }
+    })
+}
+
+fn hidden_by_style(tree: &Tree, id: NodeId, style: &str) -> Option<&'static str> {
     match sight(style) {
         Sight::Seen => None,
         Sight::Hidden => Some("extract.hidden_style"),

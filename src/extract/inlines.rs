@@ -101,7 +101,7 @@ impl Walker<'_> {
         let Formula { tex, is_block } = formula;
         if is_block && self.kind() == ContextKind::Flow {
             self.flush();
-            self.pieces.push(Piece::Math(tex));
+            self.block(Piece::Math(tex));
         } else {
             self.run().content(Inline::Math(tex));
         }

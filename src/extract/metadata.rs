@@ -5,7 +5,7 @@ use super::tree::{NodeId, Tree};
 use crate::model::{Document, Metadata};
 
 /// Longest text that a language is recognized from, in bytes: more does not make it surer.
-const LANGUAGE_SAMPLE_BYTES: usize = 4_096;
+const LANGUAGE_SAMPLE_BYTES: usize = 2_048;
 
 /// Reads the metadata, each from its most trusted source first.
 pub(super) fn read(tree: &Tree, addresses: &Addresses) -> Metadata {

@@ -11,29 +11,37 @@ pub(super) enum Piece {
     /// The innermost open container ends.
     Close,
     /// A heading.
-    Heading {
-        /// 1 to 6.
-        level: u8,
-        /// Its text.
-        text: Vec<Inline>,
-        /// The fragment that leads to it.
-        anchor: Option<String>,
-    },
+    Heading(Box<HeadingBlock>),
     /// A paragraph.
     Paragraph(Vec<Inline>),
     /// A block of code.
-    Code {
-        /// The language, empty where unknown.
-        language: String,
-        /// The code, without the line end of its last line.
-        text: String,
-    },
+    Code(Box<CodeBlock>),
     /// A table of data.
     Table(Box<Table>),
     /// A block of TeX.
     Math(String),
     /// A thematic break.
     Rule,
+}
+
+/// A heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeadingBlock {
+    /// 1 to 6.
+    pub(super) level: u8,
+    /// Its text.
+    pub(super) text: Vec<Inline>,
+    /// The fragment that leads to it.
+    pub(super) anchor: Option<String>,
+}
+
+/// A block of code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CodeBlock {
+    /// The language, empty where unknown.
+    pub(super) language: String,
+    /// The code, without the line end of its last line.
+    pub(super) text: String,
 }
 
 /// Highest number of a list item (CommonMark 0.31 §5.2: nine digits).

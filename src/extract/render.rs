@@ -13,11 +13,55 @@ pub(super) fn render(inlines: &[Inline], place: Place) -> String {
         block.push_text(text);
         return block.escaped(place);
     }
-    let mut renderer = Renderer { text: BlockText::default(), place, open: Vec::new() };
-    for inline in inlines {
-        renderer.push(inline);
+    let renderer = Renderer::run(inlines, place);
+    let dead = renderer.dead();
+    if dead.is_empty() {
+        return renderer.text.escaped(place);
     }
-    renderer.text.escaped(place)
+    render_without(inlines, &dead, place)
+}
+
+/// Most times that marks are taken out because others were: then all emphasis goes.
+const MAX_ROUNDS: usize = 8;
+
+/// Writes `inlines` without the emphasis at `dead`: dead marks are never written. What stood
+/// beside them may be dead then, too.
+fn render_without(inlines: &[Inline], dead: &[usize], place: Place) -> String {
+    let mut inlines = without(inlines, dead);
+    for _ in 0..MAX_ROUNDS {
+        let renderer = Renderer::run(&inlines, place);
+        let dead = renderer.dead();
+        if dead.is_empty() {
+            return renderer.text.escaped(place);
+        }
+        inlines = without(&inlines, &dead);
+    }
+    inlines.retain(|inline| match inline {
+        Inline::Open(mark) | Inline::Close(mark) => !is_emphasis(mark),
+        _ => true,
+    });
+    Renderer::run(&inlines, place).text.escaped(place)
+}
+
+/// `inlines` without those at `dead`, which is in order; marks that then touch join.
+fn without(inlines: &[Inline], dead: &[usize]) -> Vec<Inline> {
+    let mut kept: Vec<Inline> = Vec::with_capacity(inlines.len());
+    for (n, inline) in inlines.iter().enumerate() {
+        if dead.binary_search(&n).is_ok() {
+            continue;
+        }
+        match (inline, kept.last()) {
+            (Inline::Open(mark), Some(Inline::Close(before))) if mark == before => {
+                kept.pop();
+            }
+            _ => kept.push(inline.clone()),
+        }
+    }
+    kept
+}
+
+fn is_emphasis(mark: &Mark) -> bool {
+    matches!(mark, Mark::Strong | Mark::Emphasis | Mark::Strike)
 }
 
 struct Renderer {
@@ -25,9 +69,43 @@ struct Renderer {
     place: Place,
     /// Marks in force: where each began, and what was written for it.
     open: Vec<(usize, &'static str)>,
+    /// Where the marks in force stand among the inlines, and the pairs of those that ended.
+    open_inlines: Vec<usize>,
+    pairs: Vec<(usize, usize)>,
 }
 
 impl Renderer {
+    fn run(inlines: &[Inline], place: Place) -> Self {
+        let mut renderer = Self {
+            text: BlockText::default(),
+            place,
+            open: Vec::new(),
+            open_inlines: Vec::new(),
+            pairs: Vec::new(),
+        };
+        for (n, inline) in inlines.iter().enumerate() {
+            match inline {
+                Inline::Open(_) => renderer.open_inlines.push(n),
+                Inline::Close(mark) => {
+                    let open = renderer.open_inlines.pop().filter(|_| is_emphasis(mark));
+                    renderer.pairs.extend(open.map(|open| (open, n)));
+                }
+                _ => {}
+            }
+            renderer.push(inline);
+        }
+        renderer
+    }
+
+    /// The inlines, in order, that open or close emphasis that would be read as text.
+    fn dead(&self) -> Vec<usize> {
+        let pairs = self.text.dead_pairs();
+        let pairs = pairs.into_iter().filter_map(|n| self.pairs.get(n));
+        let mut dead: Vec<usize> = pairs.flat_map(|(open, close)| [*open, *close]).collect();
+        dead.sort_unstable();
+        dead
+    }
+
     fn push(&mut self, inline: &Inline) {
         match inline {
             Inline::Text(text) => self.text.push_text(text),
@@ -140,30 +218,40 @@ fn free_length(code: &str) -> usize {
 
 /// A link's target, in angle brackets where it would end early (CommonMark 0.31 §6.3).
 fn target(address: &str) -> Cow<'_, str> {
-    let mut depth = 0_i32;
-    let is_balanced = address.chars().all(|c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        depth >= 0
-    }) && depth == 0;
-    let is_plain = !address.is_empty()
-        && is_balanced
-        && !address.starts_with('<')
-        && !address.contains(|c: char| c.is_whitespace() || c.is_control());
-    let has_escape = address.contains('\\') || address.contains('&');
-    if is_plain && !has_escape {
-        return escape_bar(address);
-    }
-    if is_plain {
-        return literal(address).replace('|', "%7C").into();
-    }
-    let clean: String = address.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
-    let clean = literal(&clean);
-    format!("<{}>", clean.replace('<', "%3C").replace('>', "%3E").replace('|', "%7C")).into()
+    let address = encoded(address);
+    let is_plain = !address.is_empty() && !address.starts_with('<') && is_balanced(&address);
+    if is_plain { address } else { format!("<{address}>").into() }
 }
 
-/// `|` would end a table cell.
-fn escape_bar(address: &str) -> Cow<'_, str> {
-    if address.contains('|') { address.replace('|', "%7C").into() } else { address.into() }
+/// `address` with white space and what would end it percent-encoded, control characters dropped,
+/// and a backslash before what would be read as an escape or entity.
+fn encoded(address: &str) -> Cow<'_, str> {
+    let is_special =
+        |c: char| c.is_whitespace() || c.is_control() || matches!(c, '|' | '<' | '>' | '\\' | '&');
+    if !address.contains(is_special) {
+        return address.into();
+    }
+    let mut encoded = String::with_capacity(address.len() + 8);
+    for c in literal(address).chars() {
+        match c {
+            '|' => encoded.push_str("%7C"),
+            '<' => encoded.push_str("%3C"),
+            '>' => encoded.push_str("%3E"),
+            c if c.is_control() => {}
+            c if c.is_whitespace() => encoded.push_str("%20"),
+            c => encoded.push(c),
+        }
+    }
+    encoded.into()
+}
+
+fn is_balanced(address: &str) -> bool {
+    let mut depth = 0_i32;
+    let never_closes_early = address.chars().all(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        (0..=16).contains(&depth)
+    });
+    never_closes_early && depth == 0
 }
 
 fn quoted(title: &str) -> String {

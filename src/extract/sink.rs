@@ -19,9 +19,9 @@ pub(super) struct Sink {
 }
 
 impl Sink {
-    /// A sink for a page of `bytes` of source.
-    pub(super) fn new(bytes: usize) -> Self {
-        Self { tree: RefCell::new(Tree::new(bytes)), last_depth: Cell::new(0) }
+    /// A sink for a page of about `nodes` nodes.
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { tree: RefCell::new(Tree::new(nodes)), last_depth: Cell::new(0) }
     }
 
     /// Nodes created so far.

@@ -37,14 +37,15 @@ pub(super) fn block_start(line: &str, position: LinePosition) -> Option<Range<us
         b'>' => true,
         b'-' | b'+' | b'*' if same == 1 && ends_word => true,
         b'-' | b'_' | b'*' if is_only(&[first, b' ']) => {
-            line.bytes().filter(|byte| *byte == first).count() >= 3 || is_continuation
+            // Two are enough behind a bullet of the same kind.
+            line.bytes().filter(|byte| *byte == first).count() >= 2 || is_continuation
         }
         b'=' => is_continuation && is_only(b"= "),
         b'`' if same >= 3 => {
             let info = line.as_bytes().get(same..).unwrap_or_default();
             return (!info.contains(&b'`')).then_some(0..same);
         }
-        b'~' => same >= 3,
+        b'~' => return (same >= 3).then_some(0..same),
         b'|' | b':' | b'-' => is_delimiter_row,
         b'<' => is_html_block(line),
         b'[' => is_definition(line),
@@ -89,31 +90,37 @@ fn is_html_block(line: &str) -> bool {
 /// Whether the `<` at the start of `text`, which a `>` follows somewhere, opens a tag, a comment
 /// or an automatic link.
 pub(super) fn is_tag(text: &str) -> bool {
-    let mut bytes = text.bytes().skip(1);
-    match bytes.next() {
-        Some(b'!' | b'?') => true,
-        Some(b'/') => bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic()),
-        Some(byte) if byte.is_ascii_alphabetic() => {
-            let rest = text.get(1..).unwrap_or_default();
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
-            end.and_then(|end| rest.get(end..)).is_some_and(can_follow_name)
-        }
-        _ => false,
+    let rest = text.get(1..).unwrap_or_default();
+    match rest.as_bytes() {
+        [b'!', next, ..] => next.is_ascii_alphabetic() || matches!(next, b'-' | b'['),
+        [b'?', ..] => true,
+        [b'/', next, ..] => next.is_ascii_alphabetic(),
+        [first, ..] if first.is_ascii_alphabetic() => follows_name(rest) || is_automatic_link(rest),
+        [first, ..] => first.is_ascii_digit() && is_automatic_link(rest),
+        [] => false,
     }
 }
 
-/// Whether the text behind a tag's name goes on as a tag (attributes, `/`, `>`) or as an
-/// automatic link (`:`, `@` or what may stand before one).
-fn can_follow_name(after: &str) -> bool {
-    let next = after.trim_start().bytes().next();
-    match after.bytes().next() {
-        Some(b'>' | b':' | b'@' | b'.' | b'+' | b'_') => true,
-        Some(b'/') => after.as_bytes().get(1) == Some(&b'>'),
-        Some(byte) if byte.is_ascii_whitespace() => next.is_some_and(|byte| {
+/// Whether behind the name that begins `text` a tag can go on: with an attribute, `/` or `>`.
+fn follows_name(text: &str) -> bool {
+    let name =
+        text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
+    let after = text.as_bytes().get(name..).unwrap_or_default();
+    match after {
+        [b'>', ..] | [b'/', b'>', ..] => true,
+        [b' ' | b'\n', rest @ ..] => rest.iter().find(|byte| **byte != b' ').is_some_and(|byte| {
             byte.is_ascii_alphabetic() || matches!(byte, b'_' | b':' | b'/' | b'>')
         }),
         _ => false,
     }
+}
+
+/// Whether `text` begins with a scheme or the first half of a mail address.
+fn is_automatic_link(text: &str) -> bool {
+    let is_part =
+        |byte: &u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(byte);
+    let length = text.bytes().take(MAX_TARGET).take_while(is_part).count();
+    length >= MAX_TARGET || matches!(text.as_bytes().get(length), Some(b':' | b'@'))
 }
 
 /// Whether the `&` at the start of `text` begins an entity: `&name;`, `&#1;` or `&#x1;`.

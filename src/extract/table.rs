@@ -171,7 +171,6 @@ impl TableBuilder {
         let mut table = Table::default();
         let mut grid = Grid { width: width(&self.rows), pending: Vec::new() };
         for (_, row) in self.rows {
-            let row = if has_header && table.rows.is_empty() { unbold(row) } else { row };
             let cells = grid.place(row, &mut table.alignment);
             table.rows.push(cells);
         }
@@ -199,15 +198,6 @@ fn has_header(rows: &[(Section, Vec<Cell>)]) -> bool {
     };
     let stands_out = is_strong(first) && below.first().is_some_and(|(_, row)| !is_strong(row));
     *section == Section::Head || first.iter().all(|cell| cell.is_header) || stands_out
-}
-
-/// Drops the marks around header cells: a `th` is strong by itself.
-fn unbold(mut header: Vec<Cell>) -> Vec<Cell> {
-    for cell in header.iter_mut().filter(|cell| cell.is_header && cell.is_bold) {
-        cell.text.remove(0);
-        cell.text.pop();
-    }
-    header
 }
 
 /// Columns of a table: as many as its widest row has cells, with those that reach into it from

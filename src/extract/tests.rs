@@ -1,17 +1,195 @@
-//! What extraction promises, on small pages.
+//! What extraction promises, on random pages.
+
+use proptest::prelude::*;
 
 use super::*;
 
-#[track_caller]
-fn check(html: &str, want: &str) {
+fn convert(html: &str) -> Document {
     let options = ExtractOptions { main_content: "off".to_owned(), ..ExtractOptions::default() };
     let source = Source { text: html, url: None, format: SourceFormat::Html };
-    let document = extract(source, &options, Ledger::default()).unwrap();
-    assert_eq!(document.markdown.as_str().trim_end(), want);
+    extract(source, &options, Ledger::keeping_texts()).unwrap()
 }
 
-#[test]
-fn emphasis() {
-    check("<p>foo<b>bar</b>baz</p>", "foo**bar**baz");
-    check("<p><b>bold </b>next, <b> lead</b>x</p>", "**bold** next, **lead**x");
+/// A piece of a page: `Word` becomes a word that the page has only once.
+#[derive(Clone, Copy, Debug)]
+enum Bit {
+    Word,
+    Markup(&'static str),
+}
+
+const MARKUP: &[&str] = &[
+    "<p>",
+    "</p>",
+    "<div>",
+    "</div>",
+    "<b>",
+    "</b>",
+    "<i>",
+    "</i>",
+    "<code>",
+    "</code>",
+    "<h2>",
+    "</h2>",
+    "<a href=/x>",
+    "</a>",
+    "<ul>",
+    "</ul>",
+    "<ol start=3>",
+    "</ol>",
+    "<li>",
+    "</li>",
+    "<table>",
+    "</table>",
+    "<tr>",
+    "<td>",
+    "<td colspan=3>",
+    "<th>",
+    "<caption>",
+    "<pre>",
+    "</pre>",
+    "<blockquote>",
+    "</blockquote>",
+    "<br>",
+    "<hr>",
+    "<span hidden>",
+    "</span>",
+    "<script>",
+    "</script>",
+    "<style>",
+    "</style>",
+    "<select>",
+    "</select>",
+    "<option>",
+    "<textarea>",
+    "</textarea>",
+    "<button>",
+    "</button>",
+    "<svg>",
+    "<text>",
+    "</svg>",
+    "<dl>",
+    "<dt>",
+    "<dd>",
+    "</dl>",
+    "<details>",
+    "<summary>",
+    "</details>",
+    "<sup>",
+    "</sup>",
+    "<q>",
+    "</q>",
+    "<ruby>",
+    "<rp>",
+    "<rt>",
+    "</ruby>",
+    "<noscript>",
+    "</noscript>",
+    "<template>",
+    "</template>",
+    "<iframe>",
+    "</iframe>",
+    "<object>",
+    "</object>",
+    "<!-- -->",
+    " ",
+    "\n",
+    "<span class=lineno>",
+    "<a class=headerlink>",
+    "<div aria-hidden=true>",
+    "<kbd>",
+    "</kbd>",
+    "<figure>",
+    "<figcaption>",
+    "</figure>",
+    "<menu>",
+    "<my-tag>",
+    "</my-tag>",
+    "<del>",
+    "</del>",
+];
+
+fn bits() -> impl Strategy<Value = Vec<Bit>> {
+    let bit = prop_oneof![Just(Bit::Word), prop::sample::select(MARKUP).prop_map(Bit::Markup),];
+    prop::collection::vec(bit, 0..60)
+}
+
+fn page(bits: &[Bit]) -> (String, Vec<String>) {
+    let (mut html, mut words) = (String::new(), Vec::new());
+    for bit in bits {
+        match bit {
+            Bit::Markup(markup) => html.push_str(markup),
+            Bit::Word => {
+                let word = format!("q{}z", words.len());
+                html.push_str(&word);
+                words.push(word);
+            }
+        }
+    }
+    (html, words)
+}
+
+/// The Markdown of `markdown` rendered as HTML: the same page, as Markdown sees it.
+fn render(markdown: &str) -> String {
+    use pulldown_cmark::{Options, Parser, html};
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut rendered = String::new();
+    html::push_html(&mut rendered, Parser::new_ext(markdown, options));
+    rendered
+}
+
+/// Words, marks and block starts that a text may hold without meaning them.
+fn literal_text() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "tea", "*", "**", "_", "__", "a_b", "*x*", "`", "``", "[", "]", "](", "(u)", "!", "<", ">",
+        "<b>", "</b>", "<!--", "<?", "&", "&copy;", "&#38;", "\\", "\\*", "|", "~", "~~", "#",
+        "##", "-", "+", "1.", "2)", "=", "---", "***", "```", "~~~", ">", "[x]:", "$", ".", "€",
+        "é", "「", "x", ":-",
+    ]);
+    prop::collection::vec(prop_oneof![3 => word, 1 => Just(" ")], 1..12)
+        .prop_map(|words| words.concat())
+}
+
+fn escape_html(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+proptest! {
+    #[test]
+    fn every_word_is_in_the_markdown_or_in_the_ledger(bits in bits()) {
+        let (html, words) = page(&bits);
+        let document = convert(&html);
+        for word in words {
+            let is_kept = document.markdown.as_str().contains(&word);
+            let rule = document.ledger.find(&word);
+            prop_assert!(is_kept != rule.is_some(), "{} in {}: {:?}", word, html, rule);
+        }
+    }
+
+    #[test]
+    fn literal_text_stays_literal(
+        texts in prop::collection::vec(literal_text(), 1..4),
+        element in prop::sample::select(vec!["p", "li", "h2", "td", "b", "a href=/u", "code", "pre"]),
+    ) {
+        let name = element.split(' ').next().unwrap_or_default();
+        let html: String = texts.iter().fold(String::new(), |html, text| {
+            html + &format!("<{element}>{}</{name}>\n", escape_html(text))
+        });
+        let html = if name == "td" { format!("<table><tr><th>a<th>b<tr>{html}</table>") } else { html };
+        let shown = |html: &str| {
+            let (tree, _) = parse::parse(html, ParseLimits { max_depth: 99, max_nodes: 9_999 });
+            let text = tree.text_content(NodeId::DOCUMENT);
+            text.chars().filter(|c| !c.is_whitespace()).collect::<String>()
+        };
+        let markdown = convert(&html).markdown;
+        prop_assert_eq!(shown(&render(markdown.as_str())), shown(&html), "{}", markdown.as_str());
+    }
+
+    #[test]
+    fn converting_what_was_rendered_changes_nothing(bits in bits()) {
+        let (html, _) = page(&bits);
+        let first = convert(&html).markdown;
+        let second = convert(&render(first.as_str())).markdown;
+        prop_assert_eq!(second.as_str(), first.as_str(), "{}\n{}", html, render(first.as_str()));
+    }
 }

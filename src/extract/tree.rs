@@ -96,14 +96,10 @@ pub(super) enum Step {
     Leave(NodeId),
 }
 
-/// Bytes of source for each node: 20 to 40 on real pages. A guess too low costs memory, one too
-/// high a copy of the arena.
-const BYTES_PER_NODE: usize = 32;
-
 impl Tree {
-    /// A tree of the document node alone, with room for the page that `bytes` of source hold.
-    pub(super) fn new(bytes: usize) -> Self {
-        let mut tree = Self { nodes: Vec::with_capacity(bytes / BYTES_PER_NODE + 16) };
+    /// A tree of the document node alone, with room for `nodes` more.
+    pub(super) fn new(nodes: usize) -> Self {
+        let mut tree = Self { nodes: Vec::with_capacity(nodes + 1) };
         tree.create(NodeData::Root);
         tree
     }

@@ -12,7 +12,7 @@ use super::hidden::hidden_by;
 use super::math;
 use super::media;
 use super::noscript::NoScript;
-use super::piece::{Container, Inline, Mark, Piece};
+use super::piece::{Container, HeadingBlock, Inline, Mark, Piece};
 use super::run::Run;
 use super::table::{Cell, TableBuilder};
 use super::tree::{NodeId, Step, Tree};
@@ -276,7 +276,7 @@ impl Walker<'_> {
             Ending::Heading(level, anchor) => {
                 let text = self.leave_context();
                 if !text.is_empty() {
-                    self.pieces.push(Piece::Heading { level, text, anchor });
+                    self.block(Piece::Heading(Box::new(HeadingBlock { level, text, anchor })));
                 }
             }
             Ending::Table => self.leave_table(),
@@ -312,7 +312,7 @@ impl Walker<'_> {
 
     pub(super) fn paragraph(&mut self, text: Vec<Inline>) {
         if !text.is_empty() {
-            self.pieces.push(Piece::Paragraph(text));
+            self.block(Piece::Paragraph(text));
         }
     }
 
@@ -359,6 +359,7 @@ fn is_block(tag: &str) -> bool {
             | "article"
             | "aside"
             | "body"
+            | "button"
             | "center"
             | "dd"
             | "details"

@@ -1,7 +1,7 @@
 //! Blocks to Markdown: ATX headings, `-` bullets, back-tick fences, one blank line between blocks.
 
 use super::escape::Place;
-use super::piece::{Alignment, Container, Inline, Piece, Table, TaskState};
+use super::piece::{Alignment, Container, HeadingBlock, Inline, Piece, Table, TaskState};
 use super::render::render;
 use crate::model::Heading;
 
@@ -103,24 +103,26 @@ impl Writer {
             Piece::Open(Container::List(start)) => self.open_list(*start, spacing),
             Piece::Open(Container::Item(task)) => self.open_item(*task),
             Piece::Close => self.close(),
-            Piece::Heading { level, text, anchor } => self.heading(*level, text, anchor.clone()),
+            Piece::Heading(heading) => self.heading(heading),
             Piece::Paragraph(text) => {
                 self.block(&render(text, Place::Paragraph));
                 self.after_paragraph = true;
             }
-            Piece::Code { language, text } => self.block(&fenced(language, text)),
+            Piece::Code(code) => self.block(&fenced(&code.language, &code.text)),
             Piece::Table(table) => self.block(&table_text(table)),
             Piece::Math(tex) => self.block(&format!("$$\n{tex}\n$$")),
-            // `---` in an item could be read as the item's own line of dashes.
+            // Behind a bullet, `---` and `***` would make the whole line a break.
             Piece::Rule if self.levels.is_empty() => self.block("---"),
-            Piece::Rule => self.block("***"),
+            Piece::Rule => self.block("___"),
         }
     }
 
-    fn heading(&mut self, level: u8, text: &[Inline], anchor: Option<String>) {
-        let text = render(text, Place::Heading);
-        self.block(format!("{} {text}", "#".repeat(usize::from(level))).trim_end());
-        self.headings.push(Heading { level, anchor });
+    fn heading(&mut self, heading: &HeadingBlock) {
+        let text = render(&heading.text, Place::Heading);
+        let marks = "#".repeat(usize::from(heading.level));
+        self.block(format!("{marks} {text}").trim_end());
+        let anchor = heading.anchor.clone();
+        self.headings.push(Heading { level: heading.level, anchor });
     }
 
     fn open_quote(&mut self) {
@@ -151,10 +153,12 @@ impl Writer {
         });
     }
 
+    /// Whether the innermost container is an item of a tight list.
     fn is_in_tight_list(&self) -> bool {
-        let list = self.levels.iter().rev().find(|level| matches!(level, Level::List { .. }));
-        matches!(list, Some(Level::List { spacing: Spacing::Tight, .. }))
-            && matches!(self.levels.last(), Some(Level::Block { .. }))
+        matches!(
+            self.levels.as_slice(),
+            [.., Level::List { spacing: Spacing::Tight, .. }, Level::Block { .. }]
+        )
     }
 
     fn open_item(&mut self, task: Option<TaskState>) {
