@@ -1,28 +1,119 @@
 //! What a page says about itself.
+//!
+//! Each fact comes from the first of these that states it, the most trusted first: JSON-LD of the
+//! page's main thing, Open Graph and its kin, Dublin Core and plain `meta`, microdata, elements
+//! with a meaning (`time`, `rel=author`), the address. The title is the exception: the page's only
+//! main heading goes first, since all others also name the site.
+
+use serde_json::{Map, Value};
 
 use super::Addresses;
+use super::linked_data::LinkedData;
 use super::tree::{NodeId, Tree};
 use crate::model::{Document, Metadata, RobotsDirectives};
 
 /// Longest text that a language is recognized from, in bytes: more does not make it surer.
 const LANGUAGE_SAMPLE_BYTES: usize = 4_096;
 
-/// Reads the metadata, each from its most trusted source first.
-pub(super) fn read(tree: &Tree, addresses: &Addresses) -> Metadata {
+/// Longest value that is a fact and not a text, in characters.
+const MAX_FACT_CHARS: usize = 300;
+
+/// Types of things that a page can be about, the most telling first.
+const MAIN_THINGS: &[&str] = &[
+    "NewsArticle",
+    "BlogPosting",
+    "TechArticle",
+    "ScholarlyArticle",
+    "Report",
+    "Article",
+    "DiscussionForumPosting",
+    "QAPage",
+    "Product",
+    "Recipe",
+    "Event",
+    "Course",
+    "WebPage",
+    "CollectionPage",
+];
+
+/// Reads the metadata.
+pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Metadata {
     let meta = Meta::collect(tree);
-    let title = meta.first(&["og:title", "twitter:title"]).or_else(|| element_text(tree, "title"));
+    let things: Vec<&Map<String, Value>> =
+        MAIN_THINGS.iter().filter_map(|name| data.of(std::slice::from_ref(name)).next()).collect();
+    let stated = |names: &[&str]| {
+        names.iter().find_map(|name| things.iter().find_map(|thing| fact(thing.get(*name)?)))
+    };
+    let site = || data.of(&["WebSite"]).find_map(|site| fact(site.get("name")?));
+    let title = stated(&["headline"])
+        .or_else(|| meta.first(&["og:title", "twitter:title", "dc.title", "headline"]))
+        .or_else(|| element_text(tree, "title"))
+        .or_else(|| stated(&["name"]));
     Metadata {
         title: only_main_heading(tree).or(title),
-        description: meta.first(&["description", "og:description", "twitter:description"]),
-        author: meta.first(&["author", "article:author", "dc.creator"]),
-        site_name: meta.first(&["og:site_name", "application-name"]),
-        published_at: meta
-            .first(&["article:published_time", "datepublished", "dc.date", "date"])
-            .or_else(|| time_element(tree)),
-        modified_at: meta.first(&["article:modified_time", "datemodified", "last-modified"]),
+        description: meta
+            .first(&["description", "og:description", "twitter:description", "dc.description"])
+            .or_else(|| stated(&["description"])),
+        author: stated(&["author", "creator"])
+            .or_else(|| meta.first(&["author", "article:author", "dc.creator", "parsely-author"]))
+            .filter(|author| !author.starts_with("http"))
+            .or_else(|| author_element(tree)),
+        site_name: meta
+            .first(&["og:site_name", "application-name"])
+            .or_else(site)
+            .or_else(|| stated(&["publisher"])),
+        published_at: stated(&["datePublished", "dateCreated", "uploadDate"])
+            .or_else(|| meta.first(PUBLISHED))
+            .or_else(|| time_element(tree))
+            .or_else(|| addresses.date()),
+        modified_at: stated(&["dateModified"]).or_else(|| meta.first(MODIFIED)),
         canonical_url: canonical(tree, addresses),
         lang: declared_language(tree),
     }
+}
+
+/// `meta` names of the date of publication.
+const PUBLISHED: &[&str] = &[
+    "article:published_time",
+    "og:published_time",
+    "datepublished",
+    "dc.date.issued",
+    "dcterms.issued",
+    "dc.date",
+    "dcterms.date",
+    "dcterms.created",
+    "parsely-pub-date",
+    "pubdate",
+    "citation_publication_date",
+    "date",
+];
+
+/// `meta` names of the date of the last change.
+const MODIFIED: &[&str] = &[
+    "article:modified_time",
+    "og:updated_time",
+    "datemodified",
+    "dcterms.modified",
+    "dc.date.modified",
+    "last-modified",
+];
+
+/// The text of a JSON-LD value: itself, a thing's name, or those of a list.
+fn fact(value: &Value) -> Option<String> {
+    let one = |value: &Value| match value {
+        Value::String(text) => Some(collapse(text)),
+        Value::Object(thing) => thing.get("name").and_then(Value::as_str).map(collapse),
+        _ => None,
+    };
+    let text = match value {
+        Value::Array(values) => {
+            let mut names: Vec<String> = values.iter().filter_map(one).collect();
+            names.dedup();
+            names.join(", ")
+        }
+        value => one(value)?,
+    };
+    (!text.is_empty() && text.chars().count() <= MAX_FACT_CHARS).then_some(text)
 }
 
 /// What `meta` elements ask of robots.
@@ -56,18 +147,75 @@ pub(super) fn find_language(document: &mut Document) {
 /// The two-letter code of a language where it has one (ISO 639-1), else the three-letter one.
 fn short_code(lang: whatlang::Lang) -> &'static str {
     const SHORT: &[(&str, &str)] = &[
-        ("eng", "en"), ("rus", "ru"), ("cmn", "zh"), ("spa", "es"), ("por", "pt"), ("ita", "it"),
-        ("fra", "fr"), ("deu", "de"), ("ukr", "uk"), ("pol", "pl"), ("nld", "nl"), ("ces", "cs"),
-        ("dan", "da"), ("swe", "sv"), ("nob", "nb"), ("fin", "fi"), ("hun", "hu"), ("ron", "ro"),
-        ("tur", "tr"), ("ell", "el"), ("heb", "he"), ("ara", "ar"), ("pes", "fa"), ("hin", "hi"),
-        ("ben", "bn"), ("jpn", "ja"), ("kor", "ko"), ("vie", "vi"), ("tha", "th"), ("ind", "id"),
-        ("bul", "bg"), ("srp", "sr"), ("hrv", "hr"), ("slk", "sk"), ("slv", "sl"), ("lit", "lt"),
-        ("lav", "lv"), ("est", "et"), ("cat", "ca"), ("bel", "be"), ("kat", "ka"), ("hye", "hy"),
-        ("aze", "az"), ("uzb", "uz"), ("epo", "eo"), ("lat", "la"), ("afr", "af"), ("urd", "ur"),
-        ("tam", "ta"), ("tel", "te"), ("kan", "kn"), ("mal", "ml"), ("mar", "mr"), ("guj", "gu"),
-        ("pan", "pa"), ("nep", "ne"), ("sin", "si"), ("mya", "my"), ("khm", "km"), ("amh", "am"),
-        ("tgl", "tl"), ("jav", "jv"), ("mkd", "mk"), ("yid", "yi"), ("tuk", "tk"), ("aka", "ak"),
-        ("zul", "zu"), ("sna", "sn"), ("ori", "or"),
+        ("eng", "en"),
+        ("rus", "ru"),
+        ("cmn", "zh"),
+        ("spa", "es"),
+        ("por", "pt"),
+        ("ita", "it"),
+        ("fra", "fr"),
+        ("deu", "de"),
+        ("ukr", "uk"),
+        ("pol", "pl"),
+        ("nld", "nl"),
+        ("ces", "cs"),
+        ("dan", "da"),
+        ("swe", "sv"),
+        ("nob", "nb"),
+        ("fin", "fi"),
+        ("hun", "hu"),
+        ("ron", "ro"),
+        ("tur", "tr"),
+        ("ell", "el"),
+        ("heb", "he"),
+        ("ara", "ar"),
+        ("pes", "fa"),
+        ("hin", "hi"),
+        ("ben", "bn"),
+        ("jpn", "ja"),
+        ("kor", "ko"),
+        ("vie", "vi"),
+        ("tha", "th"),
+        ("ind", "id"),
+        ("bul", "bg"),
+        ("srp", "sr"),
+        ("hrv", "hr"),
+        ("slk", "sk"),
+        ("slv", "sl"),
+        ("lit", "lt"),
+        ("lav", "lv"),
+        ("est", "et"),
+        ("cat", "ca"),
+        ("bel", "be"),
+        ("kat", "ka"),
+        ("hye", "hy"),
+        ("aze", "az"),
+        ("uzb", "uz"),
+        ("epo", "eo"),
+        ("lat", "la"),
+        ("afr", "af"),
+        ("urd", "ur"),
+        ("tam", "ta"),
+        ("tel", "te"),
+        ("kan", "kn"),
+        ("mal", "ml"),
+        ("mar", "mr"),
+        ("guj", "gu"),
+        ("pan", "pa"),
+        ("nep", "ne"),
+        ("sin", "si"),
+        ("mya", "my"),
+        ("khm", "km"),
+        ("amh", "am"),
+        ("tgl", "tl"),
+        ("jav", "jv"),
+        ("mkd", "mk"),
+        ("yid", "yi"),
+        ("tuk", "tk"),
+        ("aka", "ak"),
+        ("zul", "zu"),
+        ("sna", "sn"),
+        ("ori", "or"),
     ];
     let code = lang.code();
     SHORT.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| short)
@@ -79,7 +227,8 @@ struct Meta(Vec<(String, String)>);
 impl Meta {
     fn collect(tree: &Tree) -> Self {
         let pairs = elements(tree, "meta").filter_map(|node| {
-            let name = ["property", "name", "itemprop"].iter().find_map(|key| tree.attribute(node, key));
+            let name =
+                ["property", "name", "itemprop"].iter().find_map(|key| tree.attribute(node, key));
             let content = collapse(tree.attribute(node, "content")?);
             Some((name?.trim().to_ascii_lowercase(), content)).filter(|(_, c)| !c.is_empty())
         });
@@ -122,8 +271,30 @@ fn only_main_heading(tree: &Tree) -> Option<String> {
     Some(collapse(&text)).filter(|text| second.is_none() && !text.is_empty())
 }
 
+/// The first date that microdata calls that of publication, else that of the first `time`.
 fn time_element(tree: &Tree) -> Option<String> {
-    elements(tree, "time").find_map(|node| tree.attribute(node, "datetime")).map(collapse)
+    let stated = |node: NodeId| {
+        let value = tree.attribute(node, "datetime").or_else(|| tree.attribute(node, "content"))?;
+        Some(collapse(value)).filter(|value| !value.is_empty())
+    };
+    let is_publication = |node: &NodeId| {
+        tree.attribute(*node, "itemprop").is_some_and(|name| name.contains("datePublished"))
+    };
+    let by_microdata = tree.descendants(NodeId::DOCUMENT).filter(is_publication).find_map(stated);
+    by_microdata.or_else(|| elements(tree, "time").find_map(stated))
+}
+
+/// What microdata or a link calls the author.
+fn author_element(tree: &Tree) -> Option<String> {
+    let node = tree.descendants(NodeId::DOCUMENT).find(|node| {
+        let has = |attribute: &str| {
+            let value = tree.attribute(*node, attribute).unwrap_or_default();
+            value.split_ascii_whitespace().any(|word| word == "author")
+        };
+        has("itemprop") || has("rel")
+    })?;
+    let text = collapse(&tree.text_content(node));
+    (!text.is_empty() && text.chars().count() <= 80).then_some(text)
 }
 
 fn canonical(tree: &Tree, addresses: &Addresses) -> Option<String> {
@@ -138,6 +309,7 @@ fn declared_language(tree: &Tree) -> Option<String> {
     let html = elements(tree, "html").next()?;
     let lang = tree.attribute(html, "lang").or_else(|| tree.attribute(html, "xml:lang"))?;
     let primary = lang.split(['-', '_']).next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_code = (2..=3).contains(&primary.len()) && primary.chars().all(|c| c.is_ascii_lowercase());
+    let is_code =
+        (2..=3).contains(&primary.len()) && primary.chars().all(|c| c.is_ascii_lowercase());
     is_code.then_some(primary)
 }
