@@ -7,7 +7,7 @@ use crate::extract::tree::NodeId;
 
 /// The chosen selection, and the guess at the page's type that led to it.
 pub(super) fn choose(page: &Page<'_>, stated: Option<PageType>) -> (Removed, PageType) {
-    let article = candidates::article(page);
+    let article = candidates::article(page, stated.unwrap_or(PageType::Article));
     let found = page.measure(&article).of(page.body);
     let all = page.measure(&vec![None; page.tree.len()]).of(page.body);
     let kind = stated.unwrap_or_else(|| page_type::by_shape(all, found));

@@ -3,7 +3,7 @@
 use super::measure::{Measures, Next, Page, Removed, is_removed, remove};
 use super::names::Kind;
 use super::page_type::PageType;
-use super::{Selection, prune, scoring, tidy};
+use super::{Selection, prune, scoring, sections, tidy};
 use crate::extract::tree::NodeId;
 
 /// What stands outside of the main content, by the ledger's name.
@@ -16,6 +16,7 @@ const MIN_ARTICLE_CHARS: u32 = 500;
 /// the element so marked.
 pub(super) fn marked(page: &Page<'_>, kind: PageType) -> (Removed, Option<NodeId>) {
     let mut removed = vec![None; page.tree.len()];
+    sections::prune(page, kind, &mut removed);
     prune::prune(page, page.body, kind, &mut removed);
     let measures = page.measure(&removed);
     let root = main_root(page, &measures, &removed);
@@ -46,10 +47,12 @@ fn main_root(page: &Page<'_>, measures: &Measures, removed: &Removed) -> Option<
 
 /// The page's article, found by its paragraphs. Where little is found, names are trusted less and
 /// the longest find is taken.
-pub(super) fn article(page: &Page<'_>) -> Removed {
+pub(super) fn article(page: &Page<'_>, kind: PageType) -> Removed {
+    let mut teasers = vec![None; page.tree.len()];
+    sections::prune(page, kind, &mut teasers);
     let mut best: Option<(u32, Removed)> = None;
     for trusts in [Trust::Names, Trust::Weights, Trust::Text] {
-        let mut removed = vec![None; page.tree.len()];
+        let mut removed = teasers.clone();
         if trusts == Trust::Names {
             remove_unlikely(page, &mut removed);
         }

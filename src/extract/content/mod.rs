@@ -19,6 +19,7 @@ mod names;
 mod page_type;
 mod prune;
 mod scoring;
+mod sections;
 mod tidy;
 
 use self::measure::{Page, Removed, remove};

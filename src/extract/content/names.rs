@@ -113,6 +113,12 @@ pub(super) struct Naming {
     pub(super) part: Option<Kind>,
     /// Whether a part of a word speaks for content.
     pub(super) is_content: bool,
+    /// Whether a part of a word speaks for a heading.
+    pub(super) is_title: bool,
+    /// Whether a part of a word speaks for a person.
+    pub(super) is_person: bool,
+    /// Whether a part of a word names what a person repeats under or beside every post.
+    pub(super) is_signature: bool,
 }
 
 /// Longest word that is looked at, in bytes: longer ones are generated.
@@ -150,9 +156,9 @@ impl Naming {
         }
         let mut last = first;
         let mut count = 1;
-        self.is_content |= is_content(first);
+        self.read_part(first);
         for part in parts {
-            self.is_content |= is_content(part);
+            self.read_part(part);
             if !is_thing(part) {
                 last = part;
                 count += 1;
@@ -164,6 +170,21 @@ impl Naming {
             self.whole = self.whole.or(first_kind);
         }
         self.part = self.part.or(last_kind).or(first_kind);
+    }
+}
+
+impl Naming {
+    fn read_part(&mut self, part: &str) {
+        self.is_content |= is_content(part);
+        self.is_title |= matches!(part, "title" | "heading" | "headline" | "caption" | "hed");
+        self.is_signature |= matches!(
+            part,
+            "signature" | "sig" | "usertitle" | "userextras" | "extras" | "reactions" | "reaction" | "badges" | "badge" | "avatar" | "expand" | "reputation" | "flair" | "rank"
+        );
+        self.is_person |= matches!(
+            part,
+            "user" | "userinfo" | "author" | "poster" | "postprofile" | "profile" | "member" | "postauthor" | "userdetails" | "posterinfo"
+        );
     }
 }
 

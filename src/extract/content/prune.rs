@@ -38,6 +38,12 @@ fn boilerplate(
         return None;
     }
     let holds_content = facts.main_headings > 0 || facts.codes > 0 || facts.tables > 1;
+    if is_bare_control(page, measures, node, tag) {
+        return Some("content.control");
+    }
+    if kind == PageType::Forum && is_statistic(page, node, tag) {
+        return Some("content.profile");
+    }
     let by_landmark = landmark(page, node, tag, element.attribute("role"));
     if let Some(rule) = by_landmark {
         let is_safe = !holds_content
@@ -49,6 +55,30 @@ fn boilerplate(
     }
     by_name(page, measures, node, tag, total)
         .or_else(|| link_list(page, measures, node, tag).filter(|_| kind != PageType::Listing))
+}
+
+/// A link that does something on the page instead of leading somewhere, and stands by itself.
+fn is_bare_control(page: &Page<'_>, measures: &Measures, node: NodeId, tag: &str) -> bool {
+    let tree = page.tree;
+    if tag != "a" || measures.of(node).text > 30 {
+        return false;
+    }
+    let href = tree.attribute(node, "href").unwrap_or_default().trim();
+    let is_action = href == "#"
+        || href.starts_with("javascript:")
+        || tree.attribute(node, "role") == Some("button") && href.starts_with('#');
+    let around = tree.parent(node).map(|parent| measures.of(parent)).unwrap_or_default();
+    is_action && around.plain() < 10
+}
+
+/// Where a person is named beside what they wrote: the list of their posts, ranks and badges.
+fn is_statistic(page: &Page<'_>, node: NodeId, tag: &str) -> bool {
+    let is_person = |node: NodeId| page.naming(node).is_person;
+    match tag {
+        "dl" | "ul" | "ol" => page.tree.ancestors(node).take(3).any(is_person),
+        "dd" => page.tree.parent(node).is_some_and(is_person),
+        _ => page.naming(node).is_signature,
+    }
 }
 
 fn is_in_article(page: &Page<'_>, node: NodeId) -> bool {
