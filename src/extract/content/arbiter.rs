@@ -13,7 +13,9 @@ pub(super) fn choose(page: &Page<'_>, stated: Option<PageType>) -> (Removed, Pag
     let kind = stated.unwrap_or_else(|| page_type::by_shape(all, found));
     let (main, root) = candidates::marked(page, kind);
     let shares = Shares::new(found, page.measure(&main).of(page.body));
-    let chosen = if shares.is_article(stated, root) {
+    let cards = candidates::card_text(page, &main);
+    let is_collection = stated != Some(PageType::Article) && cards.saturating_mul(2) > shares.main.text;
+    let chosen = if !is_collection && shares.is_article(stated, root) {
         candidates::complete(page, article, &main)
     } else {
         main
@@ -55,10 +57,11 @@ impl Shares {
         let reads = text > 250 && sentences > 2 && self.article.link_density() < 0.3;
         match stated {
             Some(PageType::Article) if root.is_some() => self.of_plain > 0.4,
+            Some(PageType::Page) if root.is_some() => self.of_plain > 0.6,
             None if root.is_some() => reads && self.of_plain > 0.6,
-            Some(PageType::Article) | None => {
-                reads && (self.links_outside > 0.3 || self.of_plain > 0.5)
-            }
+            Some(PageType::Page) => reads && (self.links_outside > 0.4 || self.of_plain > 0.5),
+            Some(PageType::Article) => reads,
+            None => reads && (self.links_outside > 0.3 || self.of_plain > 0.5),
             Some(PageType::Product) => reads && self.of_plain > 0.25,
             Some(PageType::Listing) => {
                 reads && text > 2_000 && sentences > 15 && self.links_outside > 0.3

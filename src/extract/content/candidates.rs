@@ -1,5 +1,7 @@
 //! The candidates for main content: each says of every node whether it stays.
 
+use std::collections::HashMap;
+
 use super::measure::{Measures, Next, Page, Removed, is_removed, remove};
 use super::names::Kind;
 use super::page_type::PageType;
@@ -217,6 +219,32 @@ fn is_prose(page: &Page<'_>, measures: &Measures, node: NodeId) -> bool {
             .children(node)
             .any(|child| scoring::is_block(tree.tag(child)) && tree.tag(child) != "img")
         && !tree.ancestors(node).any(|above| tree.tag(above) == "figure")
+}
+
+/// Fewest `article` elements beside each other that are teasers, not the page's article.
+const MIN_CARDS: usize = 5;
+
+/// Characters in `article` elements that stand beside others like them: the teasers of a page
+/// that lists others.
+pub(super) fn card_text(page: &Page<'_>, removed: &Removed) -> u32 {
+    let tree = page.tree;
+    let measures = page.measure(removed);
+    let mut by_parent: HashMap<NodeId, (usize, u32)> = HashMap::new();
+    for node in page.kept(page.body, removed) {
+        if tree.tag(node) != "article" {
+            continue;
+        }
+        // Each may stand in an item of a list or grid of its own.
+        let parent = tree.parent(node).map(|parent| {
+            let is_alone = tree.children(parent).filter(|child| tree.tag(*child) == "article").count() == 1;
+            tree.parent(parent).filter(|_| is_alone).unwrap_or(parent)
+        });
+        let Some(parent) = parent else { continue };
+        let (count, text) = by_parent.entry(parent).or_default();
+        *count += 1;
+        *text += measures.of(node).text;
+    }
+    by_parent.values().filter(|(count, _)| *count >= MIN_CARDS).map(|(_, text)| text).sum()
 }
 
 /// Whether nothing that shows text is left.

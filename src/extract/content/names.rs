@@ -169,7 +169,9 @@ impl Naming {
         if is_whole {
             self.whole = self.whole.or(first_kind);
         }
-        self.part = self.part.or(last_kind).or(first_kind);
+        // Results of a search are what the page is for.
+        let is_result = lower.contains("result");
+        self.part = self.part.or(last_kind).or(first_kind).filter(|_| !is_result);
     }
 }
 

@@ -12,6 +12,8 @@ use crate::model::WebUrl;
 pub(in crate::extract) enum PageType {
     /// One text with a beginning and an end.
     Article,
+    /// Called an article by its head alone, as content management systems call every page.
+    Page,
     /// A manual or reference.
     Documentation,
     /// A discussion, a question with its answers.
@@ -32,7 +34,7 @@ impl PageType {
     )]
     pub(in crate::extract) fn name(self) -> &'static str {
         match self {
-            Self::Article => "article",
+            Self::Article | Self::Page => "article",
             Self::Documentation => "documentation",
             Self::Forum => "forum",
             Self::Product => "product",
@@ -80,8 +82,11 @@ impl PageType {
         if is_group && !is_stated {
             return Some(Self::Listing);
         }
-        if is_stated || head.is_dated || head.kind == "article" && !address.is_root() {
+        if is_stated || head.is_dated && head.kind == "article" {
             return Some(Self::Article);
+        }
+        if (head.is_dated || head.kind == "article") && !address.is_root() {
+            return Some(Self::Page);
         }
         if address.is_root() {
             return Some(Self::Other);

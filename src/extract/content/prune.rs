@@ -1,6 +1,6 @@
 //! Takes out what is boilerplate on any kind of page, by landmarks, roles and whole names.
 
-use super::measure::{Measures, Next, Page, Removed, remove};
+use super::measure::{Facts, Measures, Next, Page, Removed, remove};
 use super::names::Kind;
 use super::page_type::PageType;
 use crate::extract::tree::NodeId;
@@ -54,7 +54,7 @@ fn boilerplate(
         return None;
     }
     by_name(page, measures, node, tag, total)
-        .or_else(|| link_list(page, measures, node, tag).filter(|_| kind != PageType::Listing))
+        .or_else(|| link_list(tag, facts, total).filter(|_| kind != PageType::Listing))
 }
 
 /// A link that does something on the page instead of leading somewhere, and stands by itself.
@@ -144,7 +144,7 @@ fn by_name(
     let naming = page.naming(node);
     let facts = measures.of(node);
     let is_small = |share: u32| facts.text * share <= total;
-    let kind = naming.whole.or_else(|| naming.part.filter(|_| is_small(5)))?;
+    let kind = naming.whole.or_else(|| naming.part.filter(|kind| is_small(5) || *kind == Kind::Consent))?;
     let is_out = match kind {
         Kind::Header => {
             naming.whole.is_some()
@@ -155,22 +155,18 @@ fn by_name(
         Kind::About => is_small(10) && facts.text < 200 && facts.link_density() > 0.5,
         Kind::Control | Kind::Unseen | Kind::Comments => is_small(5),
         Kind::Aside | Kind::Navigation => is_small(3),
+        Kind::Consent => true,
         _ => is_small(4),
     };
     is_out.then(|| kind.rule())
 }
 
-/// A list or block of short links with next to nothing between them.
-fn link_list(
-    page: &Page<'_>,
-    measures: &Measures,
-    node: NodeId,
-    tag: &str,
-) -> Option<&'static str> {
-    let facts = measures.of(node);
+/// A list or block of short links with next to nothing between them. One that is a good part of
+/// the page is what the page is for.
+fn link_list(tag: &str, facts: Facts, total: u32) -> Option<&'static str> {
     let is_block = matches!(tag, "ul" | "ol" | "div" | "section" | "table" | "p");
     let is_links = facts.links >= 4 && facts.linked * 10 >= facts.text * 9 && facts.tables == 0;
     let is_short = facts.linked < facts.links * 22;
-    let _ = page;
-    (is_block && is_links && is_short).then_some("content.link_list")
+    let is_part = facts.text.saturating_mul(3) < total;
+    (is_block && is_links && is_short && is_part).then_some("content.link_list")
 }

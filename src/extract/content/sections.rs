@@ -25,7 +25,10 @@ pub(super) fn prune(page: &Page<'_>, kind: PageType, removed: &mut Removed) {
         let parts = section(page, &measures, node, total);
         let size: u32 = parts.iter().map(|part| measures.of(*part).text).sum();
         let is_box = matches!(rule, "content.sharing" | "content.newsletter");
-        if is_box && size > MAX_BOX_CHARS {
+        let linked: u32 = parts.iter().map(|part| measures.of(*part).linked).sum();
+        // In a thread a heading like this may stand above what people wrote.
+        let is_written = kind == PageType::Forum && linked * 3 < size && size > MAX_BOX_CHARS;
+        if is_box && size > MAX_BOX_CHARS || is_written {
             continue;
         }
         for part in parts {
