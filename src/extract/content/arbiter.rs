@@ -59,7 +59,9 @@ impl Shares {
             Some(PageType::Article) if root.is_some() => self.of_plain > 0.4,
             Some(PageType::Page) if root.is_some() => self.of_plain > 0.6,
             None if root.is_some() => reads && self.of_plain > 0.6,
-            Some(PageType::Page) => reads && (self.links_outside > 0.4 || self.of_plain > 0.5),
+            Some(PageType::Page) => {
+                reads && (self.links_outside > 0.4 || self.of_plain > 0.5 || sentences > 7)
+            }
             Some(PageType::Article) => reads,
             None => reads && (self.links_outside > 0.3 || self.of_plain > 0.5),
             Some(PageType::Product) => reads && self.of_plain > 0.25,

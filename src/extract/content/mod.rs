@@ -17,6 +17,7 @@ mod candidates;
 mod measure;
 mod names;
 mod page_type;
+mod pictures;
 mod prune;
 mod scoring;
 mod sections;
@@ -90,9 +91,10 @@ pub(super) fn whole_page(tree: &Tree) -> Selection {
 pub(super) fn select(tree: &Tree, url: Option<&WebUrl>, data: &LinkedData) -> Selection {
     let Some(page) = Page::read(tree) else { return whole_page(tree) };
     let stated = PageType::stated(&page, url, data);
-    let (removed, _) = arbiter::choose(&page, stated);
+    let (mut removed, _) = arbiter::choose(&page, stated);
     if candidates::is_empty(&page, &removed) {
         return Selection { is_whole: true, ..whole_page(tree) };
     }
+    pictures::prune(&page, &mut removed);
     Selection { removed, is_whole: false }
 }

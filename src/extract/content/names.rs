@@ -119,6 +119,8 @@ pub(super) struct Naming {
     pub(super) is_person: bool,
     /// Whether a part of a word names what a person repeats under or beside every post.
     pub(super) is_signature: bool,
+    /// Whether a part of a word names a small picture.
+    pub(super) is_icon: bool,
 }
 
 /// Longest word that is looked at, in bytes: longer ones are generated.
@@ -179,6 +181,7 @@ impl Naming {
     fn read_part(&mut self, part: &str) {
         self.is_content |= is_content(part);
         self.is_title |= matches!(part, "title" | "heading" | "headline" | "caption" | "hed");
+        self.is_icon |= matches!(part, "icon" | "icons" | "logo" | "logos" | "avatar" | "emoji" | "flag" | "spacer");
         self.is_signature |= matches!(
             part,
             "signature" | "sig" | "usertitle" | "userextras" | "extras" | "reactions" | "reaction" | "badges" | "badge" | "avatar" | "expand" | "reputation" | "flair" | "rank"
