@@ -1,28 +1,119 @@
 //! What a page says about itself.
+//!
+//! Each fact comes from the first of these that states it, the most trusted first: JSON-LD of the
+//! page's main thing, Open Graph and its kin, Dublin Core and plain `meta`, microdata, elements
+//! with a meaning (`time`, `rel=author`), the address. The title is the exception: the page's only
+//! main heading goes first, since all others also name the site.
+
+use serde_json::{Map, Value};
 
 use super::Addresses;
+use super::linked_data::LinkedData;
 use super::tree::{NodeId, Tree};
 use crate::model::{Document, Metadata};
 
 /// Longest text that a language is recognized from, in bytes: more does not make it surer.
 const LANGUAGE_SAMPLE_BYTES: usize = 2_048;
 
-/// Reads the metadata, each from its most trusted source first.
-pub(super) fn read(tree: &Tree, addresses: &Addresses) -> Metadata {
+/// Longest value that is a fact and not a text, in characters.
+const MAX_FACT_CHARS: usize = 300;
+
+/// Types of things that a page can be about, the most telling first.
+const MAIN_THINGS: &[&str] = &[
+    "NewsArticle",
+    "BlogPosting",
+    "TechArticle",
+    "ScholarlyArticle",
+    "Report",
+    "Article",
+    "DiscussionForumPosting",
+    "QAPage",
+    "Product",
+    "Recipe",
+    "Event",
+    "Course",
+    "WebPage",
+    "CollectionPage",
+];
+
+/// Reads the metadata.
+pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Metadata {
     let meta = Meta::collect(tree);
-    let title = meta.first(&["og:title", "twitter:title"]).or_else(|| element_text(tree, "title"));
+    let things: Vec<&Map<String, Value>> =
+        MAIN_THINGS.iter().filter_map(|name| data.of(std::slice::from_ref(name)).next()).collect();
+    let stated = |names: &[&str]| {
+        names.iter().find_map(|name| things.iter().find_map(|thing| fact(thing.get(*name)?)))
+    };
+    let site = || data.of(&["WebSite"]).find_map(|site| fact(site.get("name")?));
+    let title = stated(&["headline"])
+        .or_else(|| meta.first(&["og:title", "twitter:title", "dc.title", "headline"]))
+        .or_else(|| element_text(tree, "title"))
+        .or_else(|| stated(&["name"]));
     Metadata {
         title: only_main_heading(tree).or(title),
-        description: meta.first(&["description", "og:description", "twitter:description"]),
-        author: meta.first(&["author", "article:author", "dc.creator"]),
-        site_name: meta.first(&["og:site_name", "application-name"]),
-        published_at: meta
-            .first(&["article:published_time", "datepublished", "dc.date", "date"])
-            .or_else(|| time_element(tree)),
-        modified_at: meta.first(&["article:modified_time", "datemodified", "last-modified"]),
+        description: meta
+            .first(&["description", "og:description", "twitter:description", "dc.description"])
+            .or_else(|| stated(&["description"])),
+        author: stated(&["author", "creator"])
+            .or_else(|| meta.first(&["author", "article:author", "dc.creator", "parsely-author"]))
+            .filter(|author| !author.starts_with("http"))
+            .or_else(|| author_element(tree)),
+        site_name: meta
+            .first(&["og:site_name", "application-name"])
+            .or_else(site)
+            .or_else(|| stated(&["publisher"])),
+        published_at: stated(&["datePublished", "dateCreated", "uploadDate"])
+            .or_else(|| meta.first(PUBLISHED))
+            .or_else(|| time_element(tree))
+            .or_else(|| addresses.date()),
+        modified_at: stated(&["dateModified"]).or_else(|| meta.first(MODIFIED)),
         canonical_url: canonical(tree, addresses),
         lang: declared_language(tree),
     }
+}
+
+/// `meta` names of the date of publication.
+const PUBLISHED: &[&str] = &[
+    "article:published_time",
+    "og:published_time",
+    "datepublished",
+    "dc.date.issued",
+    "dcterms.issued",
+    "dc.date",
+    "dcterms.date",
+    "dcterms.created",
+    "parsely-pub-date",
+    "pubdate",
+    "citation_publication_date",
+    "date",
+];
+
+/// `meta` names of the date of the last change.
+const MODIFIED: &[&str] = &[
+    "article:modified_time",
+    "og:updated_time",
+    "datemodified",
+    "dcterms.modified",
+    "dc.date.modified",
+    "last-modified",
+];
+
+/// The text of a JSON-LD value: itself, a thing's name, or those of a list.
+fn fact(value: &Value) -> Option<String> {
+    let one = |value: &Value| match value {
+        Value::String(text) => Some(collapse(text)),
+        Value::Object(thing) => thing.get("name").and_then(Value::as_str).map(collapse),
+        _ => None,
+    };
+    let text = match value {
+        Value::Array(values) => {
+            let mut names: Vec<String> = values.iter().filter_map(one).collect();
+            names.dedup();
+            names.join(", ")
+        }
+        value => one(value)?,
+    };
+    (!text.is_empty() && text.chars().count() <= MAX_FACT_CHARS).then_some(text)
 }
 
 /// Name and content of every `meta` element that has both: some speak to robots.
@@ -175,8 +266,30 @@ fn only_main_heading(tree: &Tree) -> Option<String> {
     Some(collapse(&text)).filter(|text| second.is_none() && !text.is_empty())
 }
 
+/// The first date that microdata calls that of publication, else that of the first `time`.
 fn time_element(tree: &Tree) -> Option<String> {
-    elements(tree, "time").find_map(|node| tree.attribute(node, "datetime")).map(collapse)
+    let stated = |node: NodeId| {
+        let value = tree.attribute(node, "datetime").or_else(|| tree.attribute(node, "content"))?;
+        Some(collapse(value)).filter(|value| !value.is_empty())
+    };
+    let is_publication = |node: &NodeId| {
+        tree.attribute(*node, "itemprop").is_some_and(|name| name.contains("datePublished"))
+    };
+    let by_microdata = tree.descendants(NodeId::DOCUMENT).filter(is_publication).find_map(stated);
+    by_microdata.or_else(|| elements(tree, "time").find_map(stated))
+}
+
+/// What microdata or a link calls the author.
+fn author_element(tree: &Tree) -> Option<String> {
+    let node = tree.descendants(NodeId::DOCUMENT).find(|node| {
+        let has = |attribute: &str| {
+            let value = tree.attribute(*node, attribute).unwrap_or_default();
+            value.split_ascii_whitespace().any(|word| word == "author")
+        };
+        has("itemprop") || has("rel")
+    })?;
+    let text = collapse(&tree.text_content(node));
+    (!text.is_empty() && text.chars().count() <= 80).then_some(text)
 }
 
 fn canonical(tree: &Tree, addresses: &Addresses) -> Option<String> {

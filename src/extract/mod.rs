@@ -21,6 +21,7 @@ mod escape;
 mod fence;
 mod hidden;
 mod inlines;
+mod linked_data;
 mod links;
 mod math;
 mod media;
@@ -36,6 +37,7 @@ mod sink;
 mod syntax;
 mod table;
 mod tree;
+mod unveil;
 mod walk;
 mod write;
 
@@ -175,12 +177,14 @@ fn extract_html(
     mut ledger: Ledger,
 ) -> Result<Document, ExtractError> {
     let limits = ParseLimits { max_depth: options.max_depth, max_nodes: options.max_nodes };
-    let (tree, mut flags) = parse::parse(html, limits);
+    let (mut tree, mut flags) = parse::parse(html, limits);
+    unveil::unveil(&mut tree);
     let addresses = Addresses::new(&tree, url, options);
     let (outlinks, links_cut) = links::outlinks(&tree, &addresses, options.max_links);
     flags.extend(links_cut.then_some(PageFlag::LinksCut));
+    let data = linked_data::LinkedData::read(&tree);
     let selection = match options.main_content.as_str() {
-        "auto" => content::select(&tree),
+        "auto" => content::select(&tree, url, &data),
         "off" => content::Selection { removed: Vec::new(), is_whole: false },
         selector => select::select(&tree, selector)?,
     };
@@ -193,7 +197,7 @@ fn extract_html(
     };
     let pieces = walk::walk(&view, NodeId::DOCUMENT, &mut ledger);
     let (markdown, headings) = write::write(&pieces);
-    let mut metadata = metadata::read(&tree, &addresses);
+    let mut metadata = metadata::read(&tree, &addresses, &data);
     if metadata.title.is_none() {
         metadata.title = first_heading(&markdown);
     }
@@ -257,6 +261,19 @@ impl Addresses {
             (None, url) => url.cloned(),
         };
         Self { base, keeps_links: options.links }
+    }
+
+    /// The date in the page's own address (`/2024/05/17/`), where there is one.
+    fn date(&self) -> Option<String> {
+        let parts: Vec<&str> = self.base.as_ref()?.as_url().path().split('/').collect();
+        let is_number = |part: &str, len: usize| part.len() == len && part.bytes().all(|b| b.is_ascii_digit());
+        let dates = parts.windows(3).filter_map(|three| match three {
+            [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) => {
+                Some(format!("{year}-{month}-{day}"))
+            }
+            _ => None,
+        });
+        dates.filter(|date| date.starts_with("19") || date.starts_with("20")).last()
     }
 
     /// The page that `href` leads to, where it leads to one.

@@ -1,0 +1,100 @@
+//! Main content: which elements are what the reader came for, and which are boilerplate.
+//!
+//! The rules, in order; each removal stands in the ledger under its rule's name:
+//!
+//! 1. The root is the `main` element, else the `article` that holds most of the page's text, else
+//!    the body. What stands outside is `content.outside_main`.
+//! 2. Inside it landmarks go: navigation, search, the site's header and footer, dialogs, and
+//!    asides that stand beside the content.
+//! 3. Elements go whose class or id says, as a whole word, that they are boilerplate.
+//! 4. Lists that are links and nothing else go.
+//!
+//! No rule of 2 to 4 removes an element that holds more than half of the root's text or its main
+//! heading, and where all of them together would leave less than a tenth, the page stays whole.
+
+mod arbiter;
+mod candidates;
+mod measure;
+mod names;
+mod page_type;
+mod pictures;
+mod prune;
+mod scoring;
+mod sections;
+mod tidy;
+
+use self::measure::{Page, Removed, remove};
+use self::page_type::PageType;
+use super::linked_data::LinkedData;
+use super::tree::{NodeId, Step, Tree};
+use crate::model::WebUrl;
+
+/// What is kept of a page.
+pub(super) struct Selection {
+    /// By node: the rule that removes it, with all in it.
+    pub(super) removed: Removed,
+    /// Whether no main content was found although it was looked for.
+    pub(super) is_whole: bool,
+}
+
+impl Selection {
+    /// Keeps `kept` with all in and above them, and removes the rest by `rule`. Where `kept` is
+    /// empty, everything is kept.
+    pub(super) fn keeping(tree: &Tree, kept: &[NodeId], rule: &'static str) -> Self {
+        let mut selection = whole_page(tree);
+        selection.is_whole = kept.is_empty();
+        if kept.is_empty() {
+            return selection;
+        }
+        let mut is_kept = vec![false; tree.len()];
+        let mut is_above = vec![false; tree.len()];
+        for node in kept {
+            mark(&mut is_kept, *node);
+            for above in tree.ancestors(*node) {
+                if is_above.get(above.index()) == Some(&true) {
+                    break;
+                }
+                mark(&mut is_above, above);
+            }
+        }
+        let mut step = Some(Step::Enter(NodeId::DOCUMENT));
+        while let Some(now) = step {
+            step = tree.after(now, NodeId::DOCUMENT);
+            let Step::Enter(node) = now else { continue };
+            if is_kept.get(node.index()) == Some(&true) {
+                step = tree.after(Step::Leave(node), NodeId::DOCUMENT);
+            } else if is_above.get(node.index()) != Some(&true) {
+                selection.remove(node, rule);
+                step = tree.after(Step::Leave(node), NodeId::DOCUMENT);
+            }
+        }
+        selection
+    }
+
+    fn remove(&mut self, node: NodeId, rule: &'static str) {
+        remove(&mut self.removed, node, rule);
+    }
+}
+
+fn mark(marks: &mut [bool], node: NodeId) {
+    if let Some(slot) = marks.get_mut(node.index()) {
+        *slot = true;
+    }
+}
+
+/// Keeps everything.
+pub(super) fn whole_page(tree: &Tree) -> Selection {
+    Selection { removed: vec![None; tree.len()], is_whole: false }
+}
+
+/// Looks for the main content. `url` and `data` help to tell what kind of page it is.
+pub(super) fn select(tree: &Tree, url: Option<&WebUrl>, data: &LinkedData) -> Selection {
+    let Some(page) = Page::read(tree) else { return whole_page(tree) };
+    let stated = PageType::stated(&page, url, data);
+    let (mut removed, _) = arbiter::choose(&page, stated);
+    if candidates::is_empty(&page, &removed) {
+        return Selection { is_whole: true, ..whole_page(tree) };
+    }
+    pictures::prune(&page, &mut removed);
+    Selection { removed, is_whole: false }
+}

@@ -1,0 +1,88 @@
+//! Pages whose text waits for a script to show it.
+//!
+//! Some pages are a shell: their text stands in `noscript`, for those who run no scripts, or in an
+//! element that stays hidden until a script has run. A reader sees that text, so it is shown.
+
+use html5ever::local_name;
+
+use super::hidden::hidden_by;
+use super::tree::{NodeId, Step, Tree};
+
+/// Least text, in bytes, that is more than a notice to turn scripts on.
+const MIN_BYTES: usize = 400;
+
+/// How many times the visible text the hidden text must be.
+const MIN_RATIO: usize = 2;
+
+/// Shows hidden elements that hold more than twice the text that the body shows otherwise.
+pub(super) fn unveil(tree: &mut Tree) {
+    let Some(body) = tree.descendants(NodeId::DOCUMENT).find(|node| tree.tag(*node) == "body")
+    else {
+        return;
+    };
+    // What is unveiled may hold hidden elements itself, as a shell in a shell does.
+    for _ in 0..3 {
+        let (visible, veils) = read(tree, body);
+        let hidden: usize = veils.iter().map(|(_, bytes)| bytes).sum();
+        if hidden < MIN_BYTES || hidden <= visible * MIN_RATIO {
+            return;
+        }
+        let largest = veils.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        for (node, _) in veils.iter().filter(|(_, bytes)| bytes * 4 >= largest) {
+            show(tree, *node);
+        }
+    }
+}
+
+/// Bytes of text outside of links that the body shows, and those of every hidden element.
+fn read(tree: &Tree, body: NodeId) -> (usize, Vec<(NodeId, usize)>) {
+    let mut veils = Vec::new();
+    let mut visible = 0;
+    let mut step = Some(Step::Enter(body));
+    while let Some(now) = step {
+        step = tree.after(now, body);
+        let Step::Enter(node) = now else { continue };
+        let rule = hidden_by(tree, node).filter(|_| node != body);
+        match rule {
+            Some("extract.noscript" | "extract.hidden_attribute" | "extract.hidden_style") => {
+                veils.push((node, plain_bytes(tree, node)));
+            }
+            Some(_) => {}
+            None if tree.tag(node) == "a" => {}
+            None => {
+                visible += tree.text(node).map_or(0, |text| text.trim().len());
+                continue;
+            }
+        }
+        step = tree.after(Step::Leave(node), body);
+    }
+    (visible, veils)
+}
+
+/// Bytes of text outside of links in `root`, as if it were shown.
+fn plain_bytes(tree: &Tree, root: NodeId) -> usize {
+    let mut bytes = 0;
+    let mut step = Some(Step::Enter(root));
+    while let Some(now) = step {
+        step = tree.after(now, root);
+        let Step::Enter(node) = now else { continue };
+        let is_never_text = matches!(
+            tree.tag(node),
+            "script" | "style" | "template" | "iframe" | "a" | "svg" | "select"
+        );
+        if node != root && is_never_text {
+            step = tree.after(Step::Leave(node), root);
+        } else {
+            bytes += tree.text(node).map_or(0, |text| text.trim().len());
+        }
+    }
+    bytes
+}
+
+fn show(tree: &mut Tree, node: NodeId) {
+    let Some(element) = tree.element_mut(node) else { return };
+    if element.name.local == local_name!("noscript") {
+        element.name.local = local_name!("div");
+    }
+    element.attributes.retain(|attribute| !matches!(&*attribute.name.local, "hidden" | "style"));
+}
