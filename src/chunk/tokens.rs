@@ -106,20 +106,21 @@ impl TokenMap {
 
     /// Tokens of `before + text + after`, exactly, where `text` stands at `range` of the document.
     ///
-    /// A stretch that begins and ends between two words of the document has the words it has
-    /// there, as long as no white space meets at its edges, which would make one word of two.
+    /// Whole lines have the words that they have in the document, as long as nothing beside them
+    /// would join a word over their edges: white space does, and a slash, which the vocabularies
+    /// join to punctuation and a line end before it.
     pub(super) fn count_around(
         &self,
         before: &str,
         (text, range): (&str, Range<usize>),
         after: &str,
     ) -> usize {
-        let is_apart = |left: &str, right: &str| {
-            let meets_no_space = left.ends_with('\n') && !right.starts_with(char::is_whitespace);
-            left.is_empty() || right.is_empty() || meets_no_space
+        let is_edge = |left: &str, right: &str| {
+            let joins = right.starts_with(|c: char| c.is_whitespace() || c == '/');
+            left.is_empty() || right.is_empty() || left.ends_with('\n') && !joins
         };
-        let is_aligned = self.is_end(range.start) && self.is_end(range.end);
-        if is_aligned && is_apart(before, text) && is_apart(text, after) {
+        let are_lines = text.ends_with('\n') && self.is_end(range.start) && self.is_end(range.end);
+        if are_lines && is_edge(before, text) && is_edge(text, after) {
             return self.count_other(before) + self.count(range) + self.count_other(after);
         }
         self.name.count(&[before, text, after].concat())

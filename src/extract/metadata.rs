@@ -121,7 +121,8 @@ pub(super) fn robots(tree: &Tree) -> Vec<(String, String)> {
     let pair = |node| {
         let name = tree.attribute(node, "name")?.trim().to_ascii_lowercase();
         let is_for_robots = name == "robots" || name.ends_with("bot");
-        is_for_robots.then(|| (name, tree.attribute(node, "content").unwrap_or_default().to_owned()))
+        is_for_robots
+            .then(|| (name, tree.attribute(node, "content").unwrap_or_default().to_owned()))
     };
     elements(tree, "meta").filter_map(pair).collect()
 }

@@ -266,9 +266,12 @@ impl Addresses {
     /// The date in the page's own address (`/2024/05/17/`), where there is one.
     fn date(&self) -> Option<String> {
         let parts: Vec<&str> = self.base.as_ref()?.as_url().path().split('/').collect();
-        let is_number = |part: &str, len: usize| part.len() == len && part.bytes().all(|b| b.is_ascii_digit());
+        let is_number =
+            |part: &str, len: usize| part.len() == len && part.bytes().all(|b| b.is_ascii_digit());
         let dates = parts.windows(3).filter_map(|three| match three {
-            [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) => {
+            [year, month, day]
+                if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) =>
+            {
                 Some(format!("{year}-{month}-{day}"))
             }
             _ => None,

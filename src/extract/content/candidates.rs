@@ -236,7 +236,8 @@ pub(super) fn card_text(page: &Page<'_>, removed: &Removed) -> u32 {
         }
         // Each may stand in an item of a list or grid of its own.
         let parent = tree.parent(node).map(|parent| {
-            let is_alone = tree.children(parent).filter(|child| tree.tag(*child) == "article").count() == 1;
+            let is_alone =
+                tree.children(parent).filter(|child| tree.tag(*child) == "article").count() == 1;
             tree.parent(parent).filter(|_| is_alone).unwrap_or(parent)
         });
         let Some(parent) = parent else { continue };

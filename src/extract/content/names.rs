@@ -181,14 +181,39 @@ impl Naming {
     fn read_part(&mut self, part: &str) {
         self.is_content |= is_content(part);
         self.is_title |= matches!(part, "title" | "heading" | "headline" | "caption" | "hed");
-        self.is_icon |= matches!(part, "icon" | "icons" | "logo" | "logos" | "avatar" | "emoji" | "flag" | "spacer");
+        self.is_icon |= matches!(
+            part,
+            "icon" | "icons" | "logo" | "logos" | "avatar" | "emoji" | "flag" | "spacer"
+        );
         self.is_signature |= matches!(
             part,
-            "signature" | "sig" | "usertitle" | "userextras" | "extras" | "reactions" | "reaction" | "badges" | "badge" | "avatar" | "expand" | "reputation" | "flair" | "rank"
+            "signature"
+                | "sig"
+                | "usertitle"
+                | "userextras"
+                | "extras"
+                | "reactions"
+                | "reaction"
+                | "badges"
+                | "badge"
+                | "avatar"
+                | "expand"
+                | "reputation"
+                | "flair"
+                | "rank"
         );
         self.is_person |= matches!(
             part,
-            "user" | "userinfo" | "author" | "poster" | "postprofile" | "profile" | "member" | "postauthor" | "userdetails" | "posterinfo"
+            "user"
+                | "userinfo"
+                | "author"
+                | "poster"
+                | "postprofile"
+                | "profile"
+                | "member"
+                | "postauthor"
+                | "userdetails"
+                | "posterinfo"
         );
     }
 }

@@ -15,7 +15,9 @@ pub(super) fn prune(page: &Page<'_>, removed: &mut Removed) {
     // What a heading or link says already.
     let mut seen: HashSet<String> = kept
         .iter()
-        .filter(|node| matches!(page.tree.tag(**node), "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "a"))
+        .filter(|node| {
+            matches!(page.tree.tag(**node), "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "a")
+        })
         .map(|node| plain(&page.tree.text_content(*node)))
         .collect();
     for node in kept {
@@ -36,7 +38,10 @@ fn plain(text: &str) -> String {
 
 fn is_icon(page: &Page<'_>, node: NodeId) -> bool {
     let is_small = |name: &str| {
-        let side = page.tree.attribute(node, name).and_then(|side| side.trim_end_matches("px").parse::<u32>().ok());
+        let side = page
+            .tree
+            .attribute(node, name)
+            .and_then(|side| side.trim_end_matches("px").parse::<u32>().ok());
         side.is_some_and(|side| side <= MAX_ICON_PIXELS)
     };
     is_small("width") || is_small("height") || page.naming(node).is_icon

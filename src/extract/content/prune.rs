@@ -144,7 +144,9 @@ fn by_name(
     let naming = page.naming(node);
     let facts = measures.of(node);
     let is_small = |share: u32| facts.text * share <= total;
-    let kind = naming.whole.or_else(|| naming.part.filter(|kind| is_small(5) || *kind == Kind::Consent))?;
+    let kind = naming
+        .whole
+        .or_else(|| naming.part.filter(|kind| is_small(5) || *kind == Kind::Consent))?;
     let is_out = match kind {
         Kind::Header => {
             naming.whole.is_some()
