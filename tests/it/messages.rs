@@ -228,7 +228,7 @@ fn a_lost_text_is_found_again() {
         String::from_utf8(output.stdout).unwrap()
     };
     insta::assert_snapshot!(find("grows on"), @r"kept: chunk 1 of 1");
-    insta::assert_snapshot!(find("Home"), @r"lost: stage `extract`, rule `content.outside_main`");
+    insta::assert_snapshot!(find("Home"), @r"lost: stage `extract`, rule `content.navigation`");
     insta::assert_snapshot!(find("Secret"), @r"lost: stage `extract`, rule `extract.hidden_attribute`");
     insta::assert_snapshot!(find("coffee"), @r"absent: not in the page's source as it was fetched");
 }
