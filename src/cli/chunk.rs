@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::args::ChunkArgs;
 use super::{Failure, exit, load_or_default, say};
 use crate::chunk::{ChunkInput, TokenizerName, chunk};
-use crate::model::{Chunk, ChunkFlag, document_id};
+use crate::model::{Chunk, ChunkFlag, ContentHash, document_id};
 
 /// A chunk as one JSON line.
 #[derive(Serialize)]
@@ -29,13 +29,14 @@ pub(super) struct ChunkLine<'a> {
     anchor: Option<&'a str>,
     kinds: Vec<&'static str>,
     flags: Vec<&'static str>,
+    content_hash: ContentHash,
+    embed_hash: ContentHash,
 }
 
-/// Chunks as JSON lines.
-pub(super) fn lines(chunks: &[Chunk]) -> String {
-    let mut lines = String::new();
-    for (chunk_index, chunk) in chunks.iter().enumerate() {
-        let line = ChunkLine {
+impl<'a> ChunkLine<'a> {
+    /// The lines of a document's chunks.
+    pub(super) fn all(chunks: &'a [Chunk]) -> Vec<Self> {
+        let line = |(chunk_index, chunk): (usize, &'a Chunk)| Self {
             chunk_id: chunk.id.to_string(),
             chunk_index,
             total_chunks: chunks.len(),
@@ -52,7 +53,17 @@ pub(super) fn lines(chunks: &[Chunk]) -> String {
             anchor: chunk.anchor.as_deref(),
             kinds: chunk.kinds.iter().map(|kind| kind.name()).collect(),
             flags: chunk.flags.iter().copied().map(ChunkFlag::name).collect(),
+            content_hash: chunk.content_hash,
+            embed_hash: chunk.embed_hash,
         };
+        chunks.iter().enumerate().map(line).collect()
+    }
+}
+
+/// Chunks as JSON lines.
+pub(super) fn lines(chunks: &[Chunk]) -> String {
+    let mut lines = String::new();
+    for line in ChunkLine::all(chunks) {
         lines.push_str(&serde_json::to_string(&line).unwrap_or_default());
         lines.push('\n');
     }

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 
 use super::args::{ConvertArgs, ConvertFormat};
+use super::chunk::ChunkLine;
 use super::{Failure, Say, exit, load_or_default, runtime};
-use crate::model::{Chunk, ContentCounts, PageOutcome, PageRecord, Removal};
+use crate::model::{ContentCounts, PageOutcome, PageRecord, Removal};
 use crate::pipeline::{
     Clock, Input, InputError, LocalJob, Progress, convert_to_corpus, convert_to_sink,
 };
@@ -72,7 +73,7 @@ struct PageLine<'a> {
     lang: Option<&'a str>,
     markdown: &'a str,
     stats: Stats<'a>,
-    chunks: &'a [Chunk],
+    chunks: Vec<ChunkLine<'a>>,
 }
 
 /// What was kept of a page, and what each rule removed.
@@ -99,7 +100,7 @@ fn line(id: &str, record: &PageRecord) -> String {
         lang: record.metadata.lang.as_deref(),
         markdown: record.markdown.as_str(),
         stats: Stats::of(record),
-        chunks: &record.chunks,
+        chunks: ChunkLine::all(&record.chunks),
     };
     let mut line = serde_json::to_string(&page).unwrap_or_default();
     line.push('\n');

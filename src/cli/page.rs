@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{PageArgs, PageFormat};
+use super::chunk::ChunkLine;
 use super::convert::Stats;
 use super::{Failure, Say, chunk, exit, load_or_default, runtime, say};
 use crate::config::Config;
@@ -175,10 +176,6 @@ fn elements(converted: &Converted) -> String {
 
 fn json(page: &SinglePage, converted: &Converted) -> String {
     let record = &converted.record;
-    let chunks: Vec<serde_json::Value> = chunk::lines(&record.chunks)
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
     let links: Vec<String> = converted.outlinks.iter().map(ToString::to_string).collect();
     let flags: Vec<&str> = record.flags.iter().copied().map(PageFlag::name).collect();
     let object = json!({
@@ -190,7 +187,7 @@ fn json(page: &SinglePage, converted: &Converted) -> String {
         "lang": record.metadata.lang,
         "metadata": record.metadata,
         "markdown": record.markdown,
-        "chunks": chunks,
+        "chunks": ChunkLine::all(&record.chunks),
         "links": links,
         "stats": Stats::of(record),
         "flags": flags,
