@@ -14,7 +14,8 @@ pub(super) fn choose(page: &Page<'_>, stated: Option<PageType>) -> (Removed, Pag
     let (main, root) = candidates::marked(page, kind);
     let shares = Shares::new(found, page.measure(&main).of(page.body));
     let cards = candidates::card_text(page, &main);
-    let is_collection = stated != Some(PageType::Article) && cards.saturating_mul(2) > shares.main.text;
+    let is_collection =
+        stated != Some(PageType::Article) && cards.saturating_mul(2) > shares.main.text;
     let chosen = if !is_collection && shares.is_article(stated, root) {
         candidates::complete(page, article, &main)
     } else {

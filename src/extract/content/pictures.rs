@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::measure::{Page, Removed, remove};
+use super::names::Hint;
 use crate::extract::tree::NodeId;
 
 /// Largest side of an icon, in CSS pixels.
@@ -15,7 +16,9 @@ pub(super) fn prune(page: &Page<'_>, removed: &mut Removed) {
     // What a heading or link says already.
     let mut seen: HashSet<String> = kept
         .iter()
-        .filter(|node| matches!(page.tree.tag(**node), "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "a"))
+        .filter(|node| {
+            matches!(page.tree.tag(**node), "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "a")
+        })
         .map(|node| plain(&page.tree.text_content(*node)))
         .collect();
     for node in kept {
@@ -36,10 +39,13 @@ fn plain(text: &str) -> String {
 
 fn is_icon(page: &Page<'_>, node: NodeId) -> bool {
     let is_small = |name: &str| {
-        let side = page.tree.attribute(node, name).and_then(|side| side.trim_end_matches("px").parse::<u32>().ok());
+        let side = page
+            .tree
+            .attribute(node, name)
+            .and_then(|side| side.trim_end_matches("px").parse::<u32>().ok());
         side.is_some_and(|side| side <= MAX_ICON_PIXELS)
     };
-    is_small("width") || is_small("height") || page.naming(node).is_icon
+    is_small("width") || is_small("height") || page.naming(node).has(Hint::Icon)
 }
 
 /// Whether alternative text says that the picture stands for a name.

@@ -6,7 +6,7 @@
 
 use super::candidates::Trust;
 use super::measure::{Facts, Measures, Page, Removed, is_removed};
-use super::names::Kind;
+use super::names::{Hint, Kind};
 use crate::extract::tree::NodeId;
 
 /// Points by node.
@@ -92,7 +92,10 @@ impl Scores<'_, '_> {
         }
         match tag {
             "section" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "td" | "pre" => {
-                self.give(self.page.tree.parent(node), facts);
+                // The paragraphs of a cell that has some count for themselves.
+                if tag != "td" || !self.has_block_child(node) {
+                    self.give(self.page.tree.parent(node), facts);
+                }
                 if tag == "td" {
                     self.read_runs(node, removed);
                 }
@@ -300,7 +303,7 @@ pub(super) fn weight(page: &Page<'_>, node: NodeId, trust: Trust) -> f64 {
     let is_negative = naming.part.is_some_and(|kind| {
         !matches!(kind, Kind::Header | Kind::Navigation | Kind::Dialog | Kind::Control)
     });
-    let good = if naming.is_content { 25.0 } else { 0.0 };
+    let good = if naming.has(Hint::Content) { 25.0 } else { 0.0 };
     let bad = if is_negative { 25.0 } else { 0.0 };
     good - bad
 }
