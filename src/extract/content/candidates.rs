@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::measure::{Measures, Next, Page, Removed, is_removed, remove};
-use super::names::{Hint, Kind};
+use super::names::{Hint, Kind, Trust};
 use super::page_type::PageType;
 use super::{Selection, prune, scoring, sections, tidy};
 use crate::extract::tree::NodeId;
@@ -73,17 +73,6 @@ pub(super) fn article(page: &Page<'_>, kind: PageType) -> Removed {
         }
     }
     best.map(|(_, removed)| removed).unwrap_or_default()
-}
-
-/// How far the names of elements are trusted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// What a name calls boilerplate is out.
-    Names,
-    /// A name counts for or against an element.
-    Weights,
-    /// Text alone counts.
-    Text,
 }
 
 /// Removes what is unlikely to be content by role or name.
@@ -237,7 +226,8 @@ pub(super) fn card_text(page: &Page<'_>, removed: &Removed) -> u32 {
         // Each may stand in an item of a list or grid of its own.
         let parent = tree.parent(node).map(|parent| {
             let is_alone =
-                tree.children(parent).filter(|child| tree.tag(*child) == "article").count() == 1;
+                tree.children(parent).filter(|child| tree.tag(*child) == "article").take(2).count()
+                    == 1;
             tree.parent(parent).filter(|_| is_alone).unwrap_or(parent)
         });
         let Some(parent) = parent else { continue };

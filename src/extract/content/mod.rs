@@ -14,6 +14,7 @@
 
 mod arbiter;
 mod candidates;
+mod grid;
 mod measure;
 mod names;
 mod page_type;

@@ -4,9 +4,8 @@
 //! its text that is in links. The best element and those of its siblings that do nearly as well
 //! are the article (the method of Arc90's Readability).
 
-use super::candidates::Trust;
 use super::measure::{Facts, Measures, Page, Removed, is_removed};
-use super::names::{Hint, Kind};
+use super::names::{Hint, Kind, Trust};
 use crate::extract::tree::NodeId;
 
 /// Points by node.

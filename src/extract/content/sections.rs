@@ -10,6 +10,9 @@ use crate::extract::tree::NodeId;
 /// Longest heading that is looked at, in characters: longer ones say something of their own.
 const MAX_HEADING_CHARS: u32 = 60;
 
+/// Most siblings that belong to a heading which has no element of its own.
+const MAX_SIBLINGS: usize = 200;
+
 /// Largest box that asks to share or subscribe, in characters.
 const MAX_BOX_CHARS: u32 = 500;
 
@@ -82,7 +85,7 @@ fn section(page: &Page<'_>, measures: &Measures, heading: NodeId, total: Facts) 
             && (tag <= level || level.len() != 2);
         let facts = measures.of(node);
         let is_prose = facts.text > 200 && facts.sentences > 1 && facts.link_density() < 0.2;
-        if is_next || is_prose {
+        if is_next || is_prose || parts.len() >= MAX_SIBLINGS {
             break;
         }
         sum += measures.of(node).text;
