@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::measure::{Measures, Next, Page, Removed, is_removed, remove};
-use super::names::{Hint, Kind, Trust};
+use super::names::{Hint, Kind};
 use super::page_type::PageType;
+use super::scoring::Trust;
 use super::{Selection, prune, scoring, sections, tidy};
 use crate::extract::tree::NodeId;
 

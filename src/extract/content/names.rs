@@ -246,17 +246,6 @@ impl Naming {
     }
 }
 
-/// How far the names of elements are trusted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// What a name calls boilerplate is out.
-    Names,
-    /// A name counts for or against an element.
-    Weights,
-    /// Text alone counts.
-    Text,
-}
-
 /// Parts that say how a thing is laid out, not what it is.
 fn is_layout(part: &str) -> bool {
     part.len() == 1

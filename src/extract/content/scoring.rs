@@ -5,8 +5,19 @@
 //! are the article (the method of Arc90's Readability).
 
 use super::measure::{Facts, Measures, Page, Removed, is_removed};
-use super::names::{Hint, Kind, Trust};
+use super::names::{Hint, Kind};
 use crate::extract::tree::NodeId;
+
+/// How far the names of elements are trusted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// What a name calls boilerplate is out.
+    Names,
+    /// A name counts for or against an element.
+    Weights,
+    /// Text alone counts.
+    Text,
+}
 
 /// Points by node.
 struct Scores<'p, 'a> {

@@ -1,8 +1,8 @@
 //! Takes out of an article what does not belong to its text: conditional cleaning.
 
 use super::measure::{Facts, Measures, Next, Page, Removed, remove};
-use super::names::{Kind, Trust};
-use super::scoring::weight;
+use super::names::Kind;
+use super::scoring::{Trust, weight};
 use crate::extract::tree::NodeId;
 
 /// Removes from `root` blocks that hold links, fields, pictures or headings rather than text.
