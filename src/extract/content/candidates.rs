@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use super::measure::{Measures, Next, Page, Removed, is_removed, remove};
-use super::names::Kind;
+use super::names::{Hint, Kind};
 use super::page_type::PageType;
+use super::scoring::Trust;
 use super::{Selection, prune, scoring, sections, tidy};
 use crate::extract::tree::NodeId;
 
@@ -65,7 +66,7 @@ pub(super) fn article(page: &Page<'_>, kind: PageType) -> Removed {
             tidy::tidy(page, *root, &mut removed, trusts);
         }
         let text = page.measure(&removed).of(page.body).text;
-        if best.as_ref().is_none_or(|(most, _)| text > *most) {
+        if best.as_ref().is_none_or(|(most, _)| text > most.saturating_mul(2)) {
             best = Some((text, removed));
         }
         if text >= MIN_ARTICLE_CHARS {
@@ -73,17 +74,6 @@ pub(super) fn article(page: &Page<'_>, kind: PageType) -> Removed {
         }
     }
     best.map(|(_, removed)| removed).unwrap_or_default()
-}
-
-/// How far the names of elements are trusted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// What a name calls boilerplate is out.
-    Names,
-    /// A name counts for or against an element.
-    Weights,
-    /// Text alone counts.
-    Text,
 }
 
 /// Removes what is unlikely to be content by role or name.
@@ -105,7 +95,7 @@ fn unlikely(page: &Page<'_>, node: NodeId) -> Option<&'static str> {
     }
     let naming = page.naming(node);
     let is_open =
-        !matches!(tag, "body" | "a" | "") && !naming.is_content && !page.is_shielded(node);
+        !matches!(tag, "body" | "a" | "") && !naming.has(Hint::Content) && !page.is_shielded(node);
     let kind = naming.part.filter(|kind| {
         is_open && !matches!(kind, Kind::About | Kind::Control | Kind::Newsletter | Kind::Unseen)
     })?;
@@ -186,18 +176,18 @@ fn lost_prose(
     let heading =
         candidates.iter().rfind(|node| tree.tag(**node) == "h1" && page.start(**node) < first);
     let from = heading.map_or(first, |heading| page.start(*heading));
-    let mut lost: Vec<NodeId> = Vec::new();
+    let mut found: Vec<NodeId> = Vec::new();
     for node in candidates {
         let at = page.start(node);
-        let is_inside = lost.last().is_some_and(|root| page.is_within(node, *root));
+        let is_inside = found.last().is_some_and(|root| page.is_within(node, *root));
         if at < from || at > last || is_inside || is_kept.get(node.index()) == Some(&true) {
             continue;
         }
         if is_prose(page, &measures, node) {
-            lost.push(node);
+            found.push(node);
         }
     }
-    lost
+    found
 }
 
 fn is_prose(page: &Page<'_>, measures: &Measures, node: NodeId) -> bool {
@@ -237,7 +227,8 @@ pub(super) fn card_text(page: &Page<'_>, removed: &Removed) -> u32 {
         // Each may stand in an item of a list or grid of its own.
         let parent = tree.parent(node).map(|parent| {
             let is_alone =
-                tree.children(parent).filter(|child| tree.tag(*child) == "article").count() == 1;
+                tree.children(parent).filter(|child| tree.tag(*child) == "article").take(2).count()
+                    == 1;
             tree.parent(parent).filter(|_| is_alone).unwrap_or(parent)
         });
         let Some(parent) = parent else { continue };

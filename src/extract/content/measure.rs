@@ -1,5 +1,6 @@
 //! What every part of a page holds, counted in one pass and added up from the leaves.
 
+use super::grid::Tables;
 use super::names::Naming;
 use crate::extract::hidden::hidden_by;
 use crate::extract::tree::{NodeId, Step, Tree};
@@ -85,54 +86,6 @@ pub(super) fn remove(removed: &mut Removed, node: NodeId, rule: &'static str) {
     }
 }
 
-/// The shape of a table.
-#[derive(Default)]
-struct Grid {
-    has_table: bool,
-    /// What the table says of itself, where it does.
-    stated: Option<bool>,
-    rows: usize,
-    columns: usize,
-    cells: usize,
-}
-
-impl Grid {
-    fn new(tree: &Tree, table: NodeId) -> Self {
-        let is_layout = matches!(tree.attribute(table, "role"), Some("presentation" | "none"))
-            || tree.attribute(table, "datatable") == Some("0");
-        let has_summary =
-            tree.attribute(table, "summary").is_some_and(|summary| !summary.trim().is_empty());
-        let stated = is_layout.then_some(false).or(has_summary.then_some(true));
-        Self { stated, ..Self::default() }
-    }
-
-    fn read(&mut self, tag: &str) {
-        match tag {
-            "tr" => {
-                self.rows += 1;
-                self.cells = 0;
-            }
-            "td" => {
-                self.cells += 1;
-                self.columns = self.columns.max(self.cells);
-            }
-            "caption" | "thead" | "tfoot" | "th" | "colgroup" => {
-                self.stated = self.stated.or(Some(true));
-            }
-            _ => {}
-        }
-    }
-
-    fn is_data(&self) -> bool {
-        self.stated.unwrap_or(
-            !self.has_table
-                && self.rows > 1
-                && self.columns > 1
-                && (self.rows >= 10 || self.columns > 4 || self.rows * self.columns > 10),
-        )
-    }
-}
-
 /// A page made ready for counting.
 pub(super) struct Page<'a> {
     pub(super) tree: &'a Tree,
@@ -143,10 +96,7 @@ pub(super) struct Page<'a> {
     names: Vec<Naming>,
     /// By node: its place in `order`, and the place behind all in it.
     spans: Vec<(u32, u32)>,
-    /// By node: whether it is a data table or code, or stands in one.
-    shielded: Vec<bool>,
-    /// By node: whether it stands in a table.
-    tabled: Vec<bool>,
+    tables: Tables,
 }
 
 impl<'a> Page<'a> {
@@ -160,8 +110,7 @@ impl<'a> Page<'a> {
             own: vec![Facts::default(); tree.len()],
             names: vec![Naming::default(); tree.len()],
             spans: vec![(0, 0); tree.len()],
-            shielded: vec![false; tree.len()],
-            tabled: vec![false; tree.len()],
+            tables: Tables::default(),
         };
         let mut step = Some(Step::Enter(body));
         while let Some(now) = step {
@@ -183,7 +132,7 @@ impl<'a> Page<'a> {
             page.order.push(node);
             page.read_node(node);
         }
-        page.find_shielded();
+        page.tables = Tables::find(tree, &page.order);
         Some(page)
     }
 
@@ -234,12 +183,12 @@ impl<'a> Page<'a> {
 
     /// Whether `node` is a data table or code, or stands in one.
     pub(super) fn is_shielded(&self, node: NodeId) -> bool {
-        self.shielded.get(node.index()) == Some(&true)
+        self.tables.is_shielded(node)
     }
 
     /// Whether `node` stands in a table of any kind.
     pub(super) fn is_in_table(&self, node: NodeId) -> bool {
-        self.tabled.get(node.index()) == Some(&true)
+        self.tables.is_inner(node)
     }
 
     /// Visits `root` and all in it that `removed` leaves, in document order. Where `visit` says
@@ -275,49 +224,6 @@ impl<'a> Page<'a> {
             }
         }
         kept
-    }
-
-    /// Marks data tables and code, with all in them. A table is data where it says so (caption,
-    /// header cells, summary), or holds no other table and more cells than a layout needs.
-    fn find_shielded(&mut self) {
-        let tree = self.tree;
-        let mut tables: Vec<(NodeId, Grid)> = Vec::new();
-        let mut table_of: Vec<Option<usize>> = vec![None; tree.len()];
-        for node in &self.order {
-            let outer = tree
-                .parent(*node)
-                .and_then(|parent| table_of.get(parent.index()).copied().flatten());
-            let tag = tree.tag(*node);
-            let mut own = outer;
-            if tag == "table" {
-                if let Some((_, grid)) = outer.and_then(|outer| tables.get_mut(outer)) {
-                    grid.has_table = true;
-                }
-                own = Some(tables.len());
-                tables.push((*node, Grid::new(tree, *node)));
-            } else if let Some((_, grid)) = outer.and_then(|outer| tables.get_mut(outer)) {
-                grid.read(tag);
-            }
-            if let Some(slot) = table_of.get_mut(node.index()) {
-                *slot = own;
-            }
-            if let Some(slot) = self.tabled.get_mut(node.index()) {
-                *slot = outer.is_some();
-            }
-        }
-        let data: Vec<bool> = tables.iter().map(|(_, grid)| grid.is_data()).collect();
-        for node in &self.order {
-            let parent = tree.parent(*node);
-            let is_in =
-                parent.is_some_and(|parent| self.shielded.get(parent.index()) == Some(&true));
-            let table = table_of.get(node.index()).copied().flatten();
-            let is_data =
-                tree.tag(*node) == "table" && table.and_then(|at| data.get(at)) == Some(&true);
-            let is_code = matches!(tree.tag(*node), "pre" | "code");
-            if let Some(slot) = self.shielded.get_mut(node.index()) {
-                *slot = is_in || is_data || is_code;
-            }
-        }
     }
 
     /// What an element's names say.

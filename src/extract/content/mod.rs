@@ -1,22 +1,24 @@
 //! Main content: which elements are what the reader came for, and which are boilerplate.
 //!
-//! The rules, in order; each removal stands in the ledger under its rule's name:
+//! In: the tree, the page's address and its JSON-LD. Out: for every node the rule that removes it,
+//! if one does. Two candidates are made over the one tree:
 //!
-//! 1. The root is the `main` element, else the `article` that holds most of the page's text, else
-//!    the body. What stands outside is `content.outside_main`.
-//! 2. Inside it landmarks go: navigation, search, the site's header and footer, dialogs, and
-//!    asides that stand beside the content.
-//! 3. Elements go whose class or id says, as a whole word, that they are boilerplate.
-//! 4. Lists that are links and nothing else go.
+//! - *marked*: the part that the page marks as main ([`candidates::marked`]), without landmarks,
+//!   elements named as boilerplate ([`prune`]), and sections with a telling heading ([`sections`]);
+//! - *article*: the elements with the most paragraphs ([`scoring`]), tidied of link lists and forms
+//!   ([`tidy`]).
 //!
-//! No rule of 2 to 4 removes an element that holds more than half of the root's text or its main
-//! heading, and where all of them together would leave less than a tenth, the page stays whole.
+//! [`arbiter`] chooses, by what kind of page it is ([`page_type`]) and by how far the two agree.
+//! Promises: a page with visible text is never empty; code, data tables, the main heading and
+//! anything that is more than half of the text never go by a name alone; time is linear.
 
 mod arbiter;
 mod candidates;
+mod grid;
 mod measure;
 mod names;
 mod page_type;
+mod phrases;
 mod pictures;
 mod prune;
 mod scoring;
@@ -25,6 +27,7 @@ mod tidy;
 
 use self::measure::{Page, Removed, remove};
 use self::page_type::PageType;
+use super::hidden::hidden_by;
 use super::linked_data::LinkedData;
 use super::tree::{NodeId, Step, Tree};
 use crate::model::WebUrl;
@@ -64,7 +67,10 @@ impl Selection {
             if is_kept.get(node.index()) == Some(&true) {
                 step = tree.after(Step::Leave(node), NodeId::DOCUMENT);
             } else if is_above.get(node.index()) != Some(&true) {
-                selection.remove(node, rule);
+                // What no reader sees goes by the rule that says so.
+                if hidden_by(tree, node).is_none() {
+                    selection.remove(node, rule);
+                }
                 step = tree.after(Step::Leave(node), NodeId::DOCUMENT);
             }
         }
@@ -98,3 +104,6 @@ pub(super) fn select(tree: &Tree, url: Option<&WebUrl>, data: &LinkedData) -> Se
     pictures::prune(&page, &mut removed);
     Selection { removed, is_whole: false }
 }
+
+#[cfg(test)]
+mod tests;

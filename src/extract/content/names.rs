@@ -111,16 +111,72 @@ pub(super) struct Naming {
     pub(super) whole: Option<Kind>,
     /// The kind that a word begins or ends with.
     pub(super) part: Option<Kind>,
-    /// Whether a part of a word speaks for content.
-    pub(super) is_content: bool,
-    /// Whether a part of a word speaks for a heading.
-    pub(super) is_title: bool,
-    /// Whether a part of a word speaks for a person.
-    pub(super) is_person: bool,
-    /// Whether a part of a word names what a person repeats under or beside every post.
-    pub(super) is_signature: bool,
-    /// Whether a part of a word names a small picture.
-    pub(super) is_icon: bool,
+    hints: u8,
+}
+
+/// What a part of a word speaks for without naming a kind of boilerplate.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// Content.
+    Content = 1,
+    /// A heading.
+    Title = 2,
+    /// A person.
+    Person = 4,
+    /// What a person repeats under or beside every post.
+    Signature = 8,
+    /// A small picture.
+    Icon = 16,
+    /// Results of a search: what the page is for.
+    Result = 32,
+}
+
+impl Hint {
+    const ALL: &[Self] =
+        &[Self::Content, Self::Title, Self::Person, Self::Signature, Self::Icon, Self::Result];
+
+    /// Whether `part` speaks for it.
+    fn is_in(self, part: &str) -> bool {
+        match self {
+            Self::Content => is_content(part),
+            Self::Title => matches!(part, "title" | "heading" | "headline" | "caption" | "hed"),
+            Self::Person => matches!(
+                part,
+                "user"
+                    | "userinfo"
+                    | "author"
+                    | "poster"
+                    | "postprofile"
+                    | "profile"
+                    | "member"
+                    | "postauthor"
+                    | "userdetails"
+                    | "posterinfo"
+            ),
+            Self::Signature => matches!(
+                part,
+                "signature"
+                    | "sig"
+                    | "usertitle"
+                    | "userextras"
+                    | "extras"
+                    | "reactions"
+                    | "reaction"
+                    | "badges"
+                    | "badge"
+                    | "avatar"
+                    | "expand"
+                    | "reputation"
+                    | "flair"
+                    | "rank"
+            ),
+            Self::Icon => matches!(
+                part,
+                "icon" | "icons" | "logo" | "logos" | "avatar" | "emoji" | "flag" | "spacer"
+            ),
+            Self::Result => matches!(part, "result" | "results"),
+        }
+    }
 }
 
 /// Longest word that is looked at, in bytes: longer ones are generated.
@@ -171,50 +227,22 @@ impl Naming {
         if is_whole {
             self.whole = self.whole.or(first_kind);
         }
-        // Results of a search are what the page is for.
-        let is_result = lower.contains("result");
-        self.part = self.part.or(last_kind).or(first_kind).filter(|_| !is_result);
+        if !self.has(Hint::Result) {
+            self.part = self.part.or(last_kind).or(first_kind);
+        }
     }
 }
 
 impl Naming {
+    /// Whether a part of a word speaks for `hint`.
+    pub(super) fn has(self, hint: Hint) -> bool {
+        self.hints & hint as u8 != 0
+    }
+
     fn read_part(&mut self, part: &str) {
-        self.is_content |= is_content(part);
-        self.is_title |= matches!(part, "title" | "heading" | "headline" | "caption" | "hed");
-        self.is_icon |= matches!(
-            part,
-            "icon" | "icons" | "logo" | "logos" | "avatar" | "emoji" | "flag" | "spacer"
-        );
-        self.is_signature |= matches!(
-            part,
-            "signature"
-                | "sig"
-                | "usertitle"
-                | "userextras"
-                | "extras"
-                | "reactions"
-                | "reaction"
-                | "badges"
-                | "badge"
-                | "avatar"
-                | "expand"
-                | "reputation"
-                | "flair"
-                | "rank"
-        );
-        self.is_person |= matches!(
-            part,
-            "user"
-                | "userinfo"
-                | "author"
-                | "poster"
-                | "postprofile"
-                | "profile"
-                | "member"
-                | "postauthor"
-                | "userdetails"
-                | "posterinfo"
-        );
+        for hint in Hint::ALL.iter().filter(|hint| hint.is_in(part)) {
+            self.hints |= *hint as u8;
+        }
     }
 }
 

@@ -27,22 +27,6 @@ pub(in crate::extract) enum PageType {
 }
 
 impl PageType {
-    /// The word for it.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "read by the metadata once it has a field for it")
-    )]
-    pub(in crate::extract) fn name(self) -> &'static str {
-        match self {
-            Self::Article | Self::Page => "article",
-            Self::Documentation => "documentation",
-            Self::Forum => "forum",
-            Self::Product => "product",
-            Self::Listing => "listing",
-            Self::Other => "other",
-        }
-    }
-
     /// What the page's data and address state, where they do.
     pub(super) fn stated(page: &Page<'_>, url: Option<&WebUrl>, data: &LinkedData) -> Option<Self> {
         let head = Head::read(page.tree);

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::measure::{Page, Removed, remove};
+use super::names::Hint;
 use crate::extract::tree::NodeId;
 
 /// Largest side of an icon, in CSS pixels.
@@ -44,7 +45,7 @@ fn is_icon(page: &Page<'_>, node: NodeId) -> bool {
             .and_then(|side| side.trim_end_matches("px").parse::<u32>().ok());
         side.is_some_and(|side| side <= MAX_ICON_PIXELS)
     };
-    is_small("width") || is_small("height") || page.naming(node).is_icon
+    is_small("width") || is_small("height") || page.naming(node).has(Hint::Icon)
 }
 
 /// Whether alternative text says that the picture stands for a name.

@@ -1,7 +1,7 @@
 //! Takes out what is boilerplate on any kind of page, by landmarks, roles and whole names.
 
 use super::measure::{Facts, Measures, Next, Page, Removed, remove};
-use super::names::Kind;
+use super::names::{Hint, Kind};
 use super::page_type::PageType;
 use crate::extract::tree::NodeId;
 
@@ -73,11 +73,11 @@ fn is_bare_control(page: &Page<'_>, measures: &Measures, node: NodeId, tag: &str
 
 /// Where a person is named beside what they wrote: the list of their posts, ranks and badges.
 fn is_statistic(page: &Page<'_>, node: NodeId, tag: &str) -> bool {
-    let is_person = |node: NodeId| page.naming(node).is_person;
+    let is_person = |node: NodeId| page.naming(node).has(Hint::Person);
     match tag {
         "dl" | "ul" | "ol" => page.tree.ancestors(node).take(3).any(is_person),
         "dd" => page.tree.parent(node).is_some_and(is_person),
-        _ => page.naming(node).is_signature,
+        _ => page.naming(node).has(Hint::Signature),
     }
 }
 

@@ -4,10 +4,20 @@
 //! its text that is in links. The best element and those of its siblings that do nearly as well
 //! are the article (the method of Arc90's Readability).
 
-use super::candidates::Trust;
 use super::measure::{Facts, Measures, Page, Removed, is_removed};
-use super::names::Kind;
+use super::names::{Hint, Kind};
 use crate::extract::tree::NodeId;
+
+/// How far the names of elements are trusted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// What a name calls boilerplate is out.
+    Names,
+    /// A name counts for or against an element.
+    Weights,
+    /// Text alone counts.
+    Text,
+}
 
 /// Points by node.
 struct Scores<'p, 'a> {
@@ -92,7 +102,10 @@ impl Scores<'_, '_> {
         }
         match tag {
             "section" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "td" | "pre" => {
-                self.give(self.page.tree.parent(node), facts);
+                // The paragraphs of a cell that has some count for themselves.
+                if tag != "td" || !self.has_block_child(node) {
+                    self.give(self.page.tree.parent(node), facts);
+                }
                 if tag == "td" {
                     self.read_runs(node, removed);
                 }
@@ -300,7 +313,7 @@ pub(super) fn weight(page: &Page<'_>, node: NodeId, trust: Trust) -> f64 {
     let is_negative = naming.part.is_some_and(|kind| {
         !matches!(kind, Kind::Header | Kind::Navigation | Kind::Dialog | Kind::Control)
     });
-    let good = if naming.is_content { 25.0 } else { 0.0 };
+    let good = if naming.has(Hint::Content) { 25.0 } else { 0.0 };
     let bad = if is_negative { 25.0 } else { 0.0 };
     good - bad
 }

@@ -1,8 +1,8 @@
 //! Takes out of an article what does not belong to its text: conditional cleaning.
 
-use super::candidates::Trust;
 use super::measure::{Facts, Measures, Next, Page, Removed, remove};
-use super::scoring::weight;
+use super::names::Kind;
+use super::scoring::{Trust, weight};
 use crate::extract::tree::NodeId;
 
 /// Removes from `root` blocks that hold links, fields, pictures or headings rather than text.
@@ -31,7 +31,7 @@ fn always(page: &Page<'_>, node: NodeId, tag: &str, measures: &Measures) -> Opti
         "footer" => Some("content.site_footer"),
         "aside" => Some("content.aside"),
         "h1" | "h2" if weight(page, node, Trust::Weights) < 0.0 => Some("content.heading"),
-        _ if naming.part == Some(super::names::Kind::Sharing)
+        _ if naming.part == Some(Kind::Sharing)
             && measures.of(node).text < 500
             && tag != "body" =>
         {
