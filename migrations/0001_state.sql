@@ -30,10 +30,9 @@ CREATE TABLE page (
     depth INTEGER NOT NULL,
     referrer TEXT,
     redirects INTEGER NOT NULL DEFAULT 0,
-    -- Tries in this run, and times the program ended while it held the page.
+    -- Tries since it was last settled, and times the program ended while it held the page.
     tries INTEGER NOT NULL DEFAULT 0,
     crashes INTEGER NOT NULL DEFAULT 0,
-    not_before INTEGER NOT NULL DEFAULT 0,
     outcome TEXT,
     reason TEXT,
     etag TEXT,
@@ -55,7 +54,7 @@ CREATE TABLE page (
     run_id INTEGER
 ) STRICT;
 
-CREATE INDEX page_queue ON page (authority, depth, id) WHERE state = 'queued';
+CREATE INDEX page_queue ON page (authority, tries, depth, id) WHERE state = 'queued';
 CREATE INDEX page_leased ON page (id) WHERE state IN ('leased', 'failed');
 CREATE INDEX page_body ON page (body_hash) WHERE is_live = 1;
 CREATE INDEX page_content ON page (content_hash) WHERE is_live = 1;

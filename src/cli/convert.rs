@@ -12,7 +12,7 @@ use super::chunk::ChunkLine;
 use super::{Failure, Say, exit, load_or_default, runtime};
 use crate::model::{ContentCounts, PageOutcome, PageRecord, Removal};
 use crate::pipeline::{
-    Clock, Input, InputError, LocalJob, Progress, convert_to_corpus, convert_to_sink,
+    Clock, Input, InputError, LocalJob, Progress, convert_to_corpus, convert_to_sink, exceeds,
 };
 
 pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
@@ -59,7 +59,7 @@ fn parquet(mut job: LocalJob, out: &Path, say: Say) -> Result<u8, Failure> {
     let (summary, read) = runtime()?.block_on(convert_to_corpus(&job, progress, complain))?;
     super::crawl::report(&job.config, &summary, say)?;
     read.map_err(|error| input_failure(&error))?;
-    let is_bad = summary.failed_thousandths() > job.config.run.max_failure_ratio.of(1_000) as u64;
+    let is_bad = summary.fails(job.config.run.max_failure_ratio);
     Ok(if is_bad { exit::FAILURES } else { exit::DONE })
 }
 
@@ -209,12 +209,8 @@ fn to_sink(
 }
 
 fn exit_code(job: &LocalJob, (pages, failed): (u64, u64)) -> u8 {
-    let thousandths = (failed * 1_000).checked_div(pages).unwrap_or(0);
-    if thousandths > job.config.run.max_failure_ratio.of(1_000) as u64 {
-        exit::FAILURES
-    } else {
-        exit::DONE
-    }
+    let is_bad = exceeds(failed, pages, job.config.run.max_failure_ratio);
+    if is_bad { exit::FAILURES } else { exit::DONE }
 }
 
 fn make_folder(folder: &Path) -> Result<PathBuf, Failure> {

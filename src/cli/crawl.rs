@@ -25,9 +25,7 @@ pub(super) fn run(args: &CrawlArgs, say: Say) -> Result<u8, Failure> {
     let (summary, signal) = runtime.block_on(supervised(&config, say))?;
     report(&config, &summary, say)?;
     Ok(match signal {
-        0 if summary.failed_thousandths() > config.run.max_failure_ratio.of(1_000) as u64 => {
-            exit::FAILURES
-        }
+        0 if summary.fails(config.run.max_failure_ratio) => exit::FAILURES,
         0 => exit::DONE,
         code => code,
     })

@@ -59,10 +59,11 @@ fn verdict_text(verdict: &UrlVerdict) -> String {
 pub(super) fn status(args: &ConfigArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
     if is_new(&config, say) {
+        say.result(&StateReport::default(), String::new)?;
         return Ok(exit::DONE);
     }
     let report = runtime()?.block_on(async {
-        let store = Store::open(&config.state_path()).await?;
+        let store = Store::peek(&config.state_path()).await?;
         let report = store.report(None).await?;
         store.close().await;
         Ok::<_, crate::pipeline::RunError>(report)
@@ -126,6 +127,9 @@ pub(super) fn verify(args: &ConfigArgs, say: Say) -> Result<u8, Failure> {
     ));
     for finding in &report.findings {
         say.warning(&format!("{}: {}", finding.invariant, finding.what));
+    }
+    if report.is_manifest_behind {
+        say.line("the manifest is behind the state; the next run writes it");
     }
     if report.findings.is_empty() {
         say.line("all invariants hold");

@@ -20,7 +20,7 @@ pub use self::args::Args;
 use self::args::Command;
 use self::say::Say;
 use crate::config::{Config, ConfigError, DEFAULT_TOML};
-use crate::pipeline::RunError;
+use crate::pipeline::{RunError, THREAD_NAME};
 
 /// The exit codes, as the help states them.
 pub mod exit {
@@ -86,7 +86,7 @@ fn quiet_panics() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         let is_page =
-            std::thread::current().name().is_some_and(|name| name.starts_with("corpus-convert-"));
+            std::thread::current().name().is_some_and(|name| name.starts_with(THREAD_NAME));
         if !is_page {
             default(info);
         }

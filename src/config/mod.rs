@@ -77,6 +77,17 @@ impl Default for RunOptions {
     }
 }
 
+impl RunOptions {
+    /// Share of the memory that bodies in flight may take. The rest is for what conversion makes
+    /// of them: a tree takes about four times its source, on as many pages as there are threads.
+    const BODY_SHARE: usize = 8;
+
+    /// Memory for bodies in flight, in bytes.
+    pub fn body_bytes(&self) -> usize {
+        self.memory_bytes / Self::BODY_SHARE
+    }
+}
+
 impl Config {
     /// Reads the config at `path`. `env` looks a variable of the environment up.
     ///

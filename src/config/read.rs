@@ -170,7 +170,7 @@ impl Checker<'_> {
             ("extract.max_nodes", c.extract.max_nodes as u64, 1_000),
             ("extract.max_source_chars", c.extract.max_source_chars as u64, 1_000),
             ("chunk.max_tokens", c.chunk.max_tokens as u64, 32),
-            ("output.part_bytes", c.output.part_bytes, 1024 * 1024),
+            ("output.part_bytes", c.output.part_bytes, 64 * 1024),
             ("output.row_group_bytes", c.output.row_group_bytes, 1024 * 1024),
             ("run.memory_bytes", c.run.memory_bytes as u64, 16 * 1024 * 1024),
         ];

@@ -268,7 +268,7 @@ impl Addresses {
         let parts: Vec<&str> = self.base.as_ref()?.as_url().path().split('/').collect();
         let is_number =
             |part: &str, len: usize| part.len() == len && part.bytes().all(|b| b.is_ascii_digit());
-        let dates = parts.windows(3).filter_map(|three| match three {
+        let mut dates = parts.windows(3).filter_map(|three| match three {
             [year, month, day]
                 if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) =>
             {
@@ -276,7 +276,7 @@ impl Addresses {
             }
             _ => None,
         });
-        dates.filter(|date| date.starts_with("19") || date.starts_with("20")).last()
+        dates.rfind(|date| date.starts_with("19") || date.starts_with("20"))
     }
 
     /// The page that `href` leads to, where it leads to one.

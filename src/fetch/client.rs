@@ -124,11 +124,26 @@ impl Client {
         if let Some(peer) = response.remote_addr().filter(|_| self.options.proxy.is_empty()) {
             self.check_address(peer.ip())?;
         }
+        self.check_headers(response.headers())?;
+        // Waiting for room is not the server's slowness.
+        let waits = Instant::now();
         let mut permit = budget.reserve().await;
+        let began = began + waits.elapsed();
+        let deadline = deadline + waits.elapsed();
         let answer = timeout_at(deadline, self.read(get, response, began, &mut permit))
             .await
             .map_err(|_| timed_out("the answer did not end in time"))??;
         Ok((answer, permit))
+    }
+
+    fn check_headers(&self, headers: &HeaderMap) -> Result<(), PageError> {
+        let length = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+        let most = self.options.max_header_bytes;
+        if length.sum::<usize>() > most as usize {
+            let message = format!("the headers are longer than {most} bytes");
+            return Err(PageError::new(ErrorCode::FetchTooLarge, message));
+        }
+        Ok(())
     }
 
     fn check_address(&self, ip: std::net::IpAddr) -> Result<(), PageError> {
@@ -172,8 +187,13 @@ impl Client {
         let headers = response.headers().clone();
         let wire = self.body(response, began, permit).await?;
         let coding = text(&headers, &header::CONTENT_ENCODING).unwrap_or_default();
+        if !coding.is_empty() {
+            // A coded body may become as long as the limits let it: room for that comes first.
+            let longest = wire.len().saturating_mul(self.limits.max_ratio);
+            let longest = longest.max(self.limits.ratio_after_bytes).min(self.limits.max_bytes);
+            permit.grow_to(wire.len() + longest).await;
+        }
         let body = decode(wire, &coding, &self.limits).map_err(|error| coding_error(&error))?;
-        permit.grow_to(body.len()).await;
         permit.shrink_to(body.len());
         let declared = text(&headers, &header::CONTENT_TYPE);
         let media = effective_type(

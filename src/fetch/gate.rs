@@ -56,17 +56,24 @@ impl Gate {
     pub(super) async fn turn(self: Arc<Self>) -> Turn {
         let slot = Arc::clone(&self.slots).acquire_owned().await.ok();
         // The time may move on while this waits: another answer, or a server that asks for rest.
-        while let Some(next) =
-            self.with_state(|state| state.next).filter(|next| *next > Instant::now())
-        {
+        while let Err(next) = self.claim() {
             tokio::time::sleep_until(next).await;
         }
-        // Requests side by side keep their distance too.
-        if self.delay > Duration::ZERO {
-            let next = Instant::now() + self.delay;
-            self.with_state(|state| state.next = Some(state.next.map_or(next, |at| at.max(next))));
-        }
         Turn { gate: self, _slot: slot, began: Instant::now() }
+    }
+
+    /// Takes the turn where its time has come, else says when it comes. Requests side by side keep
+    /// their distance too, so taking a turn moves the time of the next one on.
+    fn claim(&self) -> Result<(), Instant> {
+        let now = Instant::now();
+        self.with_state(|state| match state.next {
+            Some(next) if next > now => Err(next),
+            _ => {
+                let distance = self.delay.max(state.crawl_delay);
+                state.next = (!distance.is_zero()).then(|| now + distance);
+                Ok(())
+            }
+        })
     }
 
     pub(super) fn hold(&self, delay: Duration) {
@@ -148,6 +155,28 @@ mod tests {
         let ended = Instant::now();
         Arc::clone(&gate).turn().await.end(&good());
         assert!(ended.elapsed() >= Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_side_by_side_keep_their_distance() {
+        let options =
+            PolitenessOptions { delay_ms: 0, per_host: 3, ..PolitenessOptions::default() };
+        let gate = Arc::new(Gate::new(&options));
+        gate.set_crawl_delay(Duration::from_secs(10));
+        let began = Instant::now();
+        let turns = (0..3).map(|_| {
+            let gate = Arc::clone(&gate);
+            tokio::spawn(async move {
+                let _turn = gate.turn().await;
+                began.elapsed().as_secs()
+            })
+        });
+        let mut starts = Vec::new();
+        for turn in turns.collect::<Vec<_>>() {
+            starts.push(turn.await.unwrap());
+        }
+        starts.sort_unstable();
+        assert_eq!(starts, [0, 10, 20]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -70,7 +70,7 @@ pub struct PolitenessOptions {
     pub max_concurrent: usize,
     /// Most requests a second, all hosts together. 0 is no limit.
     pub max_requests_per_sec: u32,
-    /// Whether robots.txt, robots directives and `nofollow` are obeyed.
+    /// Whether robots.txt and the robots directives of pages are obeyed.
     pub robots: RobotsMode,
     /// Longest `Crawl-delay` that is obeyed as it stands, in seconds.
     pub crawl_delay_max_secs: u64,

@@ -40,6 +40,8 @@ pub struct CrawlOptions {
     pub max_duration_secs: u64,
     /// Most entries read from one sitemap.
     pub max_sitemap_entries: usize,
+    /// Most sitemaps read of one host.
+    pub max_sitemaps: usize,
 }
 
 impl Default for CrawlOptions {
@@ -55,6 +57,7 @@ impl Default for CrawlOptions {
             max_pages: 0,
             max_duration_secs: 0,
             max_sitemap_entries: 500_000,
+            max_sitemaps: 1_000,
         }
     }
 }

@@ -131,18 +131,9 @@ impl Scope {
         trap(url.as_url(), &self.traps).map_or(Ok(()), |reason| Err(ScopeRefusal::Trap(reason)))
     }
 
-    /// Whether a seed may redirect to `url`: as any page, or between a host and its `www.` form.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the reason why not.
-    pub fn check_seed_redirect(&self, url: &WebUrl) -> Result<(), ScopeRefusal> {
-        let is_sibling = self.seeds.iter().any(|seed| bare(seed.host()) == bare(url.host()));
-        if is_sibling { Ok(()) } else { self.check(url) }
-    }
-
     fn check_place(&self, url: &WebUrl) -> Result<(), ScopeRefusal> {
-        let is_same_host = |seed: &&WebUrl| seed.host() == url.host() && port(seed) == port(url);
+        let is_same_host =
+            |seed: &&WebUrl| bare(seed.host()) == bare(url.host()) && port(seed) == port(url);
         match self.kind {
             ScopeKind::Any => Ok(()),
             ScopeKind::Host => {
@@ -228,6 +219,7 @@ mod tests {
     #[test]
     fn the_kind_of_scope_says_how_far() {
         check(&scope(ScopeKind::Host, &[], &[]), "http://www.example.org/a", "in");
+        check(&scope(ScopeKind::Host, &[], &[]), "https://example.org/a", "in");
         check(&scope(ScopeKind::Host, &[], &[]), "https://api.example.org/a", "scope.other_host");
         check(&scope(ScopeKind::Domain, &[], &[]), "https://api.example.org/a", "in");
         check(&scope(ScopeKind::Domain, &[], &[]), "https://notexample.org/a", "scope.other_host");

@@ -130,6 +130,8 @@ codes! {
         MediaType = "type.unsupported",
         /// It has no text that a reader would see.
         Empty = "content.empty",
+        /// The scope changed since it was found.
+        OutOfScope = "scope.changed",
         /// It redirects to an address outside the scope.
         RedirectOutOfScope = "redirect.out_of_scope",
     }

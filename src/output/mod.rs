@@ -49,7 +49,7 @@ pub use schema::{CHUNKS, Column, ColumnType, PAGES, Presence, SCHEMA_VERSION};
 pub struct OutputOptions {
     /// The folder of the corpus. It is created where it is missing.
     pub path: PathBuf,
-    /// Uncompressed bytes of collected pages after which a part is closed. At least 1 MiB.
+    /// Uncompressed bytes of collected pages after which a part is closed. At least 64 KiB.
     ///
     /// A part compresses to about a third of it. What a crash leaves to write again is at most
     /// one part.

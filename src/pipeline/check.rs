@@ -51,7 +51,7 @@ pub async fn explain(config: &Config, address: &str) -> Result<UrlVerdict, RunEr
         Err(refusal) => refusal.code().to_owned(),
     };
     if config.state_path().exists() {
-        let store = Store::open(&config.state_path()).await?;
+        let store = Store::peek(&config.state_path()).await?;
         verdict.known = store.fact(key.as_str()).await?;
         store.close().await;
     }
@@ -70,7 +70,7 @@ pub async fn plan(
     clock: Clock,
 ) -> Result<Vec<UrlVerdict>, RunError> {
     let fetcher =
-        Fetcher::new(&config.fetch, &config.politeness, Budget::new(config.run.memory_bytes))?;
+        Fetcher::new(&config.fetch, &config.politeness, Budget::new(config.run.body_bytes()))?;
     let mut verdicts = Vec::new();
     for address in addresses {
         let mut verdict = explain(config, address).await?;

@@ -13,18 +13,13 @@ use super::host::{HostEnd, work};
 use super::pool::Pool;
 use super::shared::Shared;
 use super::summary::Deferred;
-use super::writer::{Writer, blocking, run_id};
+use super::writer::{Writer, conclude, run_id};
 use super::{Clock, Converter, Progress, RunError, RunSummary};
 use crate::config::Config;
 use crate::fetch::{Budget, Fetcher};
 use crate::frontier::Scope;
 use crate::model::WebUrl;
-use crate::output::write_run;
 use crate::store::{CommitRules, FoundUrl, Store};
-
-/// Share of the memory that bodies in flight may take; the rest is for what conversion makes of
-/// them (a tree takes about three times its source, on as many pages as there are threads).
-const BODY_SHARE: usize = 8;
 
 /// Most hosts at work at once.
 const MAX_ACTIVE_HOSTS: usize = 1_000;
@@ -42,7 +37,7 @@ pub async fn crawl(
     clock: Clock,
 ) -> Result<RunSummary, RunError> {
     let scope = Scope::new(&config.crawl)?;
-    let budget = Budget::new(config.run.memory_bytes / BODY_SHARE);
+    let budget = Budget::new(config.run.body_bytes());
     let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
     let pool = Pool::new(&config.run, Converter::new(config))?;
     let store = Arc::new(Store::open(&config.state_path()).await?);
@@ -103,6 +98,7 @@ async fn run(
         limit_reached: AtomicBool::new(false),
         fetched: AtomicUsize::new(0),
         robots: std::sync::Mutex::default(),
+        sitemaps_read: std::sync::Mutex::default(),
     });
     let writing = tokio::spawn(writer.run(to_write));
     let scheduled = schedule(&shared, to_schedule).await;
@@ -119,13 +115,28 @@ async fn run(
         _ => "finished",
     };
     reason.clone_into(&mut summary.reason);
+    summary.ended_at = clock.now();
+    count(&store, number, &progress, &mut summary).await?;
+    conclude(&store, number, &config.output.path, &summary).await?;
+    Ok(summary)
+}
+
+/// Counts what a run did.
+async fn count(
+    store: &Store,
+    run: i64,
+    progress: &Progress,
+    summary: &mut RunSummary,
+) -> Result<(), RunError> {
+    for (authority, deferred) in &mut summary.deferred {
+        deferred.pages = store.waiting(authority).await?;
+    }
+    summary.count(&store.report(Some(run)).await?);
     summary.links_refused = progress.refused();
     let view = progress.view();
     summary.requests = view.requests;
     summary.bytes = view.bytes;
-    summary.ended_at = clock.now();
-    conclude(&store, number, &mut summary, config).await?;
-    Ok(summary)
+    Ok(())
 }
 
 /// Puts seeds and pages that failed before into the frontier, and counts what waits there.
@@ -135,24 +146,6 @@ async fn fill_frontier(config: &Config, scope: &Scope, store: &Store) -> Result<
     store.enqueue(&seeds, 0, config.crawl.max_depth, None).await?;
     let waiting = store.report(None).await?.waiting;
     Ok(waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum())
-}
-
-/// Writes the end of a run.
-async fn conclude(
-    store: &Store,
-    run: i64,
-    summary: &mut RunSummary,
-    config: &Config,
-) -> Result<(), RunError> {
-    for (authority, deferred) in &mut summary.deferred {
-        deferred.pages = store.waiting(authority).await?;
-    }
-    summary.count(&store.report(Some(run)).await?);
-    let (root, name, written) =
-        (config.output.path.clone(), summary.run_id.clone(), summary.clone());
-    blocking(move || write_run(&root, &name, &written)).await?;
-    store.end_run(run, &summary.reason, summary.ended_at).await?;
-    Ok(())
 }
 
 /// Gives every host with waiting pages a worker, until no page waits and none is on its way.
@@ -168,13 +161,23 @@ async fn schedule(
         waiting: shared.store.waiting_authorities().await?.into_iter().collect(),
         parked: BTreeMap::new(),
     };
-    scheduler.configured_sitemaps().await?;
     let limit = deadline(shared);
     tokio::pin!(limit);
+    tokio::select! {
+        read = scheduler.configured_sitemaps() => read?,
+        () = &mut limit => shared.reach_limit(),
+    }
     loop {
         scheduler.start_workers();
-        if scheduler.is_done() {
-            return Ok(scheduler.parked);
+        if scheduler.is_idle() {
+            // The writer sends its news before it counts down: what is not here does not exist.
+            while let Ok(authorities) = ready.try_recv() {
+                scheduler.waiting.extend(authorities);
+            }
+            if scheduler.is_done() {
+                return Ok(scheduler.parked);
+            }
+            continue;
         }
         tokio::select! {
             Some(end) = scheduler.workers.join_next() => {
@@ -216,7 +219,7 @@ impl Scheduler<'_> {
         let named: Vec<WebUrl> =
             sitemaps.iter().filter_map(|address| WebUrl::parse(address).ok()).collect();
         if !named.is_empty() {
-            self.shared.sitemaps(named, None).await?;
+            self.shared.sitemaps(named).await?;
             self.waiting.extend(self.shared.store.waiting_authorities().await?);
         }
         Ok(())
@@ -267,8 +270,14 @@ impl Scheduler<'_> {
         Ok(())
     }
 
+    /// Whether nothing is on its way.
+    fn is_idle(&self) -> bool {
+        self.active.is_empty() && self.shared.unsettled.load(Ordering::Acquire) == 0
+    }
+
+    /// Whether, with nothing on its way, nothing waits that could be asked for.
     fn is_done(&self) -> bool {
-        let is_idle = self.active.is_empty() && self.shared.unsettled.load(Ordering::Acquire) == 0;
-        is_idle && self.waiting.iter().all(|authority| self.parked.contains_key(authority))
+        let is_parked = |authority: &String| self.parked.contains_key(authority);
+        self.shared.is_ending() || self.waiting.iter().all(is_parked)
     }
 }

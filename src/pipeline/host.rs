@@ -42,10 +42,14 @@ enum Done {
 /// Asks the host of `authority` for all that waits.
 pub(super) async fn work(shared: &Arc<Shared>, authority: &str) -> Result<HostEnd, RunError> {
     let Ok(root) = WebUrl::parse(&format!("{authority}/")) else { return Ok(HostEnd::Exhausted) };
-    let robots = shared.robots(&root).await?;
+    if let Some(why) = shared.wants_rest(&root).await? {
+        return Ok(HostEnd::Parked(why));
+    }
+    let Some(robots) = shared.robots(&root).await? else { return Ok(HostEnd::Stopped) };
     if let RobotsAnswer::Unreachable(error) = &robots.answer {
         return Ok(HostEnd::Parked(format!("robots.txt could not be read: {error}")));
     }
+    shared.named_sitemaps(&root, &robots).await?;
     let worker = Worker { shared, robots: &robots, parked: Mutex::new(None) };
     loop {
         if shared.is_ending() {
@@ -101,6 +105,12 @@ impl Worker<'_> {
 
     async fn request(&self, request: &Request) -> Result<Done, RunError> {
         let shared = self.shared;
+        if !shared.scope.seeds().contains(&request.url) && shared.scope.check(&request.url).is_err()
+        {
+            let outcome = PageOutcome::Excluded(Exclusion::OutOfScope);
+            self.settle(request, None, outcome, Found::default());
+            return Ok(Done::Settled);
+        }
         let obeys = shared.config.politeness.robots == RobotsMode::Obey;
         if obeys && !self.robots.rules.verdict(request.url.as_url()).allowed {
             self.settle(
@@ -128,8 +138,7 @@ impl Worker<'_> {
                 Ok(Done::Settled)
             }
             Ok((Answer::Redirect { status, location }, _)) => {
-                self.redirect(request, status, &location);
-                Ok(Done::Settled)
+                self.redirect(request, status, &location).await
             }
             Ok((Answer::NotModified, _)) => {
                 self.settle(request, Some(304), PageOutcome::Unchanged, Found::default());
@@ -158,38 +167,36 @@ impl Worker<'_> {
     }
 
     /// A redirect is a page that leads to one other, which is asked for in its own host's turn.
-    fn redirect(&self, request: &Request, status: u16, location: &WebUrl) {
+    /// One that leads to another spelling of the same key only changes the address to ask for.
+    async fn redirect(
+        &self,
+        request: &Request,
+        status: u16,
+        location: &WebUrl,
+    ) -> Result<Done, RunError> {
         let shared = self.shared;
         let hops = request.redirects + 1;
+        let most = shared.config.fetch.max_redirects;
         let key = location.key();
-        let in_scope = if request.depth == 0 {
-            shared.scope.check_seed_redirect(location)
-        } else {
-            shared.scope.check(location)
+        let bad = |message: String| {
+            let error = PageError::new(ErrorCode::FetchBadRedirect, message);
+            (PageOutcome::Failed(error), Found::default())
         };
-        let (outcome, found) = if hops > shared.config.fetch.max_redirects {
-            let message = format!("more than {} redirects", shared.config.fetch.max_redirects);
-            (
-                PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)),
-                Found::default(),
-            )
+        let (outcome, found) = if hops > most {
+            bad(format!("more than {most} redirects"))
+        } else if *location == request.url {
+            bad("it redirects to itself".to_owned())
         } else if key == request.key {
-            let message = "it redirects to itself";
-            (
-                PageOutcome::Failed(PageError::new(ErrorCode::FetchBadRedirect, message)),
-                Found::default(),
-            )
-        } else if in_scope.is_err() {
+            shared.store.readdress(request.id, location).await?;
+            return Ok(Done::Retried);
+        } else if shared.scope.check(location).is_err() {
             (PageOutcome::Excluded(Exclusion::RedirectOutOfScope), Found::default())
         } else {
-            let found = Found {
-                urls: vec![FoundUrl::from(location)],
-                depth: request.depth,
-                redirects: hops,
-            };
+            let found = Found { urls: vec![FoundUrl::from(location)], redirects: hops };
             (PageOutcome::redirect(&key), found)
         };
         self.settle(request, Some(status), outcome, found);
+        Ok(Done::Settled)
     }
 
     async fn status(
@@ -268,18 +275,19 @@ impl Worker<'_> {
             self.settle(request, status, PageOutcome::Failed(error), Found::default());
             return Ok(Done::Settled);
         }
-        let failures = shared.fetcher.report(&request.url).failures;
-        if failures >= politeness.max_host_failures {
-            shared.store.release(&[request.id]).await?;
-            return Ok(Done::Parked(format!("{failures} failures in a row, the last: {error}")));
-        }
-        if request.tries < shared.config.fetch.max_tries {
+        let is_last_try = request.tries >= shared.config.fetch.max_tries;
+        let why = format!("{error}");
+        if is_last_try {
+            self.settle(request, status, PageOutcome::Failed(error), Found::default());
+        } else {
             shared.fetcher.hold(&request.url, politeness.retry_delay(request.tries));
             shared.store.retry(request.id).await?;
-            return Ok(Done::Retried);
         }
-        self.settle(request, status, PageOutcome::Failed(error), Found::default());
-        Ok(Done::Settled)
+        let failures = shared.fetcher.report(&request.url).failures;
+        if failures >= politeness.max_host_failures {
+            return Ok(Done::Parked(format!("{failures} failures in a row, the last: {why}")));
+        }
+        Ok(if is_last_try { Done::Settled } else { Done::Retried })
     }
 
     /// Hands an outcome without content to the writer.

@@ -9,16 +9,12 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::inputs::{Input, InputError, NamedPage, read_pages};
 use super::pool::Pool;
 use super::summary::RunSummary;
-use super::writer::{Finished, Writer, blocking, run_id};
+use super::writer::{Finished, Writer, conclude, run_id};
 use super::{Clock, Converted, Converter, PageInput, Progress, RunError};
 use crate::config::Config;
 use crate::fetch::{Budget, Permit};
 use crate::model::{ErrorCode, PageError, PageOutcome};
-use crate::output::write_run;
 use crate::store::{CommitRules, Committed, Found, Store};
-
-/// Share of the memory that bodies in flight may take.
-const BODY_SHARE: usize = 8;
 
 /// What is converted, and how.
 #[derive(Debug)]
@@ -53,7 +49,7 @@ pub fn convert_to_sink(
 ) -> Result<Result<(), InputError>, RunError> {
     let pool = job.pool()?;
     let sink = Arc::new(sink);
-    let gate = Arc::new(Room::new(job.config.run.memory_bytes / BODY_SHARE));
+    let gate = Arc::new(Room::new(job.config.run.body_bytes()));
     let mut result = Ok(());
     for input in &job.inputs {
         let now = job.clock.now();
@@ -162,7 +158,7 @@ pub async fn convert_to_corpus(
     let writing = tokio::spawn(writer.run(queue));
     let feed = Feed {
         pool,
-        budget: Budget::new(job.config.run.memory_bytes / BODY_SHARE),
+        budget: Budget::new(job.config.run.body_bytes()),
         finished,
         unsettled,
         run_id: run_id(run).into(),
@@ -179,10 +175,7 @@ pub async fn convert_to_corpus(
     summary.count(&store.report(Some(run)).await?);
     summary.bytes = progress.view().bytes;
     summary.ended_at = job.clock.now();
-    let (root, name, written) =
-        (job.config.output.path.clone(), summary.run_id.clone(), summary.clone());
-    blocking(move || write_run(&root, &name, &written)).await?;
-    store.end_run(run, &summary.reason, summary.ended_at).await?;
+    conclude(&store, run, &job.config.output.path, &summary).await?;
     Ok((summary, read))
 }
 
@@ -241,14 +234,18 @@ impl Feed {
 
     /// A page that cannot be read is a page row that says so.
     fn fail(&self, error: &InputError) -> bool {
-        let path = match error {
+        let url = match error {
+            InputError::Line { path, line, .. } => {
+                format!("file:///{}#line-{line}", path.display())
+            }
+            InputError::Record { path, record, .. } => {
+                format!("file:///{}#record-{record}", path.display())
+            }
             InputError::Unreadable { path, .. }
             | InputError::UnknownKind { path }
-            | InputError::Line { path, .. }
-            | InputError::Record { path, .. }
-            | InputError::TooLong { path, .. } => path,
+            | InputError::TooLong { path, .. } => format!("file:///{}", path.display()),
         };
-        let mut input = PageInput::new(format!("file:///{}", path.display()), None, "", Vec::new());
+        let mut input = PageInput::new(url, None, "", Vec::new());
         stamp(&mut input, self.now);
         let error = PageError::new(ErrorCode::InputUnreadable, error.to_string());
         let record = input.record(PageOutcome::Failed(error), &self.run_id);

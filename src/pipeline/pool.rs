@@ -10,8 +10,8 @@ use crate::model::{ErrorCode, Ledger, PageError, PageOutcome};
 /// The stack of a thread: no stage recurses on a page, so this is ample.
 const STACK_BYTES: usize = 8 * 1024 * 1024;
 
-/// Beginning of the names of these threads.
-pub(super) const THREAD_NAME: &str = "corpus-convert-";
+/// Beginning of the names of the threads that convert pages.
+pub const THREAD_NAME: &str = "corpus-convert-";
 
 /// A private pool of threads that convert pages.
 #[derive(Debug)]

@@ -14,13 +14,16 @@ use super::pool::Pool;
 use super::writer::Finished;
 use super::{Clock, Converted, Progress, RunError};
 use crate::config::Config;
-use crate::fetch::{Answer, Fetcher, Get, RobotsAnswer, RobotsFile, RobotsMode};
+use crate::fetch::{Answer, Fetcher, Get, RobotsAnswer, RobotsFile, RobotsMode, Turn};
 use crate::frontier::{Scope, SitemapLimits, parse_sitemap};
 use crate::model::{Validators, WebUrl};
 use crate::store::{Committed, Found, FoundUrl, Store};
 
 /// Deepest nesting of sitemap indexes.
 const MAX_SITEMAP_DEPTH: usize = 5;
+
+/// Longest rest that a stored time may mean: a longer one is a clock that was wrong.
+const LONGEST_REST: Duration = Duration::from_hours(30 * 24);
 
 /// Addresses put into the store at once.
 const ENQUEUE_BATCH: usize = 1_000;
@@ -45,6 +48,8 @@ pub(super) struct Shared {
     pub(super) limit_reached: AtomicBool,
     pub(super) fetched: AtomicUsize,
     pub(super) robots: Mutex<BTreeMap<String, Arc<OnceCell<RobotsFile>>>>,
+    /// Authorities whose sitemaps were read.
+    pub(super) sitemaps_read: Mutex<HashSet<String>>,
 }
 
 impl Shared {
@@ -69,59 +74,86 @@ impl Shared {
         self.ending.cancel();
     }
 
-    /// The robots.txt of an authority, read once a run; its delay and sitemaps take effect.
-    pub(super) async fn robots(&self, root: &WebUrl) -> Result<RobotsFile, RunError> {
+    /// The robots.txt of an authority, read once a run; its delay takes effect. `None` where the
+    /// crawl ends first.
+    pub(super) async fn robots(&self, root: &WebUrl) -> Result<Option<RobotsFile>, RunError> {
         let cell = {
             let mut all = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(root.authority()).or_default())
         };
-        let file = cell.get_or_try_init(|| self.read_robots(root)).await?;
-        Ok(file.clone())
+        tokio::select! {
+            file = cell.get_or_init(|| self.read_robots(root)) => Ok(Some(file.clone())),
+            () = self.ending.cancelled() => Ok(None),
+        }
     }
 
-    async fn read_robots(&self, root: &WebUrl) -> Result<RobotsFile, RunError> {
-        let authority = root.authority();
-        if let Some(next) = self.store.next_at(&authority).await? {
-            // A stored time may be far off when a clock was wrong: no rest is longer than this.
-            let rest = Duration::from_micros(
-                next.0.saturating_sub(self.clock.now().0).max(0).unsigned_abs(),
-            );
-            self.fetcher.hold(root, rest.min(self.config.politeness.retry_after_max()));
-        }
+    async fn read_robots(&self, root: &WebUrl) -> RobotsFile {
         if self.config.politeness.robots == RobotsMode::Ignore {
             let rules = crate::fetch::robots::RobotsRules::allow_all();
-            return Ok(RobotsFile { rules, answer: RobotsAnswer::Absent(0) });
+            return RobotsFile { rules, answer: RobotsAnswer::Absent(0) };
         }
         self.progress.request();
         let file = self.fetcher.robots(root, self.clock.now()).await;
         if let Some(delay) = file.rules.crawl_delay() {
             self.fetcher.set_crawl_delay(root, delay);
         }
-        if self.config.crawl.discover_sitemaps && file.answer == RobotsAnswer::Found {
-            let named = file.rules.sitemaps().iter().filter_map(|address| root.join(address).ok());
-            self.sitemaps(named.collect(), Some(&file)).await?;
-        }
-        Ok(file)
+        file
     }
 
-    /// Reads sitemaps, and those that they name, into the frontier. One that cannot be read is
-    /// left out: it only names pages.
-    pub(super) async fn sitemaps(
+    /// Why an authority is to be left alone in this run: a server asked for a long rest in an
+    /// earlier one. A shorter rest is taken at the gate.
+    pub(super) async fn wants_rest(&self, root: &WebUrl) -> Result<Option<String>, RunError> {
+        let next = self.store.next_at(&root.authority()).await?;
+        let micros = next.map_or(0, |next| next.0.saturating_sub(self.clock.now().0));
+        let rest = Duration::from_micros(micros.max(0).unsigned_abs());
+        if rest > self.config.politeness.retry_after_max() && rest < LONGEST_REST {
+            return Ok(Some(format!("it wants to be left alone for {} s more", rest.as_secs())));
+        }
+        self.fetcher.hold(root, rest.min(self.config.politeness.retry_after_max()));
+        Ok(None)
+    }
+
+    /// Reads the sitemaps that an authority's robots.txt names, once a run.
+    pub(super) async fn named_sitemaps(
         &self,
-        named: Vec<WebUrl>,
-        robots: Option<&RobotsFile>,
+        root: &WebUrl,
+        robots: &RobotsFile,
     ) -> Result<(), RunError> {
+        let is_first = {
+            let mut read = self.sitemaps_read.lock().unwrap_or_else(PoisonError::into_inner);
+            read.insert(root.authority())
+        };
+        if !is_first || !self.config.crawl.discover_sitemaps {
+            return Ok(());
+        }
+        let named = robots.rules.sitemaps().iter().filter_map(|address| root.join(address).ok());
+        self.sitemaps(named.collect()).await
+    }
+
+    /// Reads sitemaps, and those that they name, into the frontier; each after its own host's
+    /// robots.txt. One that cannot be read is left out: it only names pages.
+    pub(super) async fn sitemaps(&self, named: Vec<WebUrl>) -> Result<(), RunError> {
         let mut seen = HashSet::new();
         let mut waiting: Vec<(WebUrl, usize)> = named.into_iter().map(|url| (url, 0)).collect();
         while let Some((url, depth)) = waiting.pop() {
-            let is_allowed = robots.is_none_or(|file| file.rules.verdict(url.as_url()).allowed);
-            if !seen.insert(url.key()) || !is_allowed || self.is_ending() {
+            if seen.len() >= self.config.crawl.max_sitemaps {
+                self.progress.refuse("sitemap.limit");
+                return Ok(());
+            }
+            if !seen.insert(url.key()) {
                 continue;
             }
-            let validators = Validators::default();
-            let get = Get { url: &url, validators: &validators, now: self.clock.now() };
-            self.progress.request();
-            let Ok((Answer::Page(page), _permit)) = self.fetcher.ask(&get).await else {
+            let Ok(root) = url.join("/") else { continue };
+            let Some(robots) = self.robots(&root).await? else { return Ok(()) };
+            if !robots.rules.verdict(url.as_url()).allowed {
+                self.progress.refuse("sitemap.disallowed");
+                continue;
+            }
+            let turn = tokio::select! {
+                turn = self.fetcher.turn(&url) => turn,
+                () = self.ending.cancelled() => return Ok(()),
+            };
+            let Some(page) = self.sitemap(&url, turn).await else {
                 self.progress.refuse("sitemap.unreadable");
                 continue;
             };
@@ -129,19 +161,29 @@ impl Shared {
                 max_entries: self.config.crawl.max_sitemap_entries,
                 ..SitemapLimits::default()
             };
-            let sitemap = parse_sitemap(&page.body, &url, &limits);
+            let sitemap = parse_sitemap(&page, &url, &limits);
             if depth < MAX_SITEMAP_DEPTH {
                 waiting.extend(sitemap.sitemaps.into_iter().map(|url| (url, depth + 1)));
             }
             let pages: Vec<WebUrl> = sitemap.pages.into_iter().map(|entry| entry.url).collect();
             let found = self.in_scope(&pages);
+            let max_depth = self.config.crawl.max_depth;
             for batch in found.chunks(ENQUEUE_BATCH) {
-                self.store
-                    .enqueue(batch, 1, self.config.crawl.max_depth, Some(url.as_str()))
-                    .await?;
+                self.store.enqueue(batch, 1, max_depth, Some(url.as_str())).await?;
             }
         }
         Ok(())
+    }
+
+    /// The body of a sitemap.
+    async fn sitemap(&self, url: &WebUrl, turn: Turn) -> Option<Vec<u8>> {
+        let validators = Validators::default();
+        let get = Get { url, validators: &validators, now: self.clock.now() };
+        self.progress.request();
+        match self.fetcher.ask_in(turn, &get).await {
+            Ok((Answer::Page(page), _permit)) => Some(page.body),
+            _ => None,
+        }
     }
 
     /// The addresses in scope; the others are counted by reason.
@@ -161,7 +203,7 @@ impl Shared {
         let Converted { mut record, outlinks, .. } = converted;
         let urls = self.in_scope(&outlinks);
         record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
-        let found = Found { urls, depth: record.depth + 1, redirects: 0 };
+        let found = Found { urls, redirects: 0 };
         Committed { id: Some(id), record, found }
     }
 }

@@ -26,7 +26,7 @@ pub async fn fetch_single(
     url: &WebUrl,
     clock: Clock,
 ) -> Result<Result<SinglePage, PageError>, RunError> {
-    let budget = Budget::new(config.run.memory_bytes);
+    let budget = Budget::new(config.run.body_bytes());
     let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
     Ok(fetch(&fetcher, config, url, clock).await)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::model::Timestamp;
+use crate::model::{Ratio, Timestamp};
 use crate::store::StateReport;
 
 /// What a run did.
@@ -47,6 +47,12 @@ pub struct Deferred {
     pub pages: u64,
 }
 
+/// Whether `part` of `whole` is more than `most` of it.
+pub fn exceeds(part: u64, whole: u64, most: Ratio) -> bool {
+    let thousandths = (part * 1_000).checked_div(whole).unwrap_or(0);
+    thousandths > most.of(1_000) as u64
+}
+
 impl RunSummary {
     /// Takes the counts of `report`.
     pub(super) fn count(&mut self, report: &StateReport) {
@@ -72,11 +78,9 @@ impl RunSummary {
         self.outcomes.values().sum()
     }
 
-    /// Pages that failed or wait because their host does, of a thousand.
-    pub fn failed_thousandths(&self) -> u64 {
+    /// Whether more than `most` of the pages failed, or wait because their host does.
+    pub fn fails(&self, most: Ratio) -> bool {
         let deferred: u64 = self.deferred.values().map(|deferred| deferred.pages).sum();
-        let failed = self.outcome("failed") + deferred;
-        let all = self.pages() + deferred;
-        (failed * 1_000).checked_div(all).unwrap_or(0)
+        exceeds(self.outcome("failed") + deferred, self.pages() + deferred, most)
     }
 }

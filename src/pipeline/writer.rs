@@ -1,5 +1,6 @@
 //! The one writer: commits groups of pages, and turns the spool into parts.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -7,12 +8,12 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, timeout_at};
 
-use super::{Progress, RunError};
+use super::{Progress, RunError, RunSummary};
 use crate::fetch::Permit;
 use crate::model::ContentHash;
 use crate::output::{
     FileInfo, Manifest, OutputError, OutputOptions, PartEntry, PartStamp, PartWriter,
-    SCHEMA_VERSION, Superseded, list_files, remove_temporaries, write_manifest,
+    SCHEMA_VERSION, Superseded, list_files, remove_temporaries, write_manifest, write_run,
 };
 use crate::store::{CommitRules, Committed, SealedPart, Store, StoredFile};
 
@@ -122,12 +123,19 @@ impl Writer {
         let settled = self.store.commit(pages, self.rules).await?;
         drop(permits);
         self.progress.queue(settled.found, count as u64);
+        // First the news, then the count, then a word to look again: who sees that nothing is on
+        // its way has all the news, and is there to see it.
+        self.tell(settled.authorities);
         self.unsettled.fetch_sub(count, Ordering::AcqRel);
+        self.tell(Vec::new());
+        Ok(settled.spooled_bytes)
+    }
+
+    fn tell(&self, authorities: Vec<String>) {
         if let Some(ready) = &self.ready {
             // Nobody listens any more once a run is draining.
-            drop(ready.send(settled.authorities));
+            drop(ready.send(authorities));
         }
-        Ok(settled.spooled_bytes)
     }
 
     /// Seals what is spooled and writes it out.
@@ -168,10 +176,15 @@ impl Writer {
     }
 
     async fn write_manifest(&self) -> Result<(), RunError> {
-        let manifest = manifest(&self.store).await?;
-        let root = self.output.path.clone();
-        blocking(move || write_manifest(&root, &manifest)).await
+        publish_manifest(&self.store, &self.output.path).await
     }
+}
+
+/// Writes the manifest anew.
+pub(super) async fn publish_manifest(store: &Store, root: &Path) -> Result<(), RunError> {
+    let manifest = manifest(store).await?;
+    let root = root.to_owned();
+    blocking(move || write_manifest(&root, &manifest)).await
 }
 
 /// The manifest that the store's knowledge makes.
@@ -220,6 +233,19 @@ pub(super) fn file_info(file: &StoredFile) -> Option<FileInfo> {
         bytes: file.bytes,
         checksum: file.checksum.clone(),
     })
+}
+
+/// Writes the end of a run: its summary, the state's note of it, and the manifest that lists it.
+pub(super) async fn conclude(
+    store: &Store,
+    run: i64,
+    root: &Path,
+    summary: &RunSummary,
+) -> Result<(), RunError> {
+    let (folder, written) = (root.to_owned(), summary.clone());
+    blocking(move || write_run(&folder, &written.run_id, &written)).await?;
+    store.end_run(run, &summary.reason, summary.ended_at).await?;
+    publish_manifest(store, root).await
 }
 
 /// Runs work that waits for the disk away from the threads that serve the network.

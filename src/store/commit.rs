@@ -22,9 +22,7 @@ pub struct Committed {
 pub struct Found {
     /// The addresses.
     pub urls: Vec<FoundUrl>,
-    /// Their depth.
-    pub depth: u32,
-    /// How many redirects led there.
+    /// How many redirects led there; 0 for links, which lead a level deeper.
     pub redirects: u32,
 }
 
@@ -99,6 +97,7 @@ impl Commit<'_> {
             self.settle_content(&mut record, known.as_ref()).await?;
         } else {
             self.settle_redirect(&mut record).await?;
+            self.settle_absence(&mut record, known.as_ref()).await?;
         }
         let id = self.write_page(id, &record).await?;
         self.spool(id, &record).await?;
@@ -117,7 +116,12 @@ impl Commit<'_> {
         id: Option<i64>,
         record: &PageRecord,
     ) -> Result<i64, StoreError> {
-        let is_live = matches!(record.outcome, PageOutcome::Collected | PageOutcome::Unchanged);
+        // A page that fails keeps what is known of it, and its chunks.
+        let is_live = match record.outcome {
+            PageOutcome::Collected | PageOutcome::Unchanged => Some(true),
+            PageOutcome::Failed(_) => None,
+            _ => Some(false),
+        };
         let is_failed = matches!(record.outcome, PageOutcome::Failed(_));
         let counts = (record.outcome == PageOutcome::Collected)
             .then(|| (record.chunks.len() as u64, record.token_count()));
@@ -128,7 +132,9 @@ impl Commit<'_> {
         let run = self.rules.run;
         sqlx::query(
             "UPDATE page SET state = ?2, crashes = 0, outcome = ?3, reason = ?4, duplicate_of = ?5, etag = ?6,
-                 last_modified = ?7, body_hash = ?8, content_hash = ?9, is_alias = ?10, is_live = ?11,
+                 last_modified = ?7, body_hash = coalesce(?8, body_hash),
+                 content_hash = coalesce(?9, content_hash), is_alias = ?10,
+                 is_live = coalesce(?11, is_live),
                  document_id = ?12, version = ?13, chunk_count = coalesce(?14, chunk_count),
                  token_count = coalesce(?15, token_count), first_seen_at = ?16, changed_at = ?17,
                  checked_at = ?18, run_id = ?19
@@ -200,9 +206,16 @@ impl Commit<'_> {
         }
         let list = serde_json::to_string(&found.urls).unwrap_or_default();
         let max_depth = i64::from(self.rules.max_depth);
+        // The depth may have fallen while the page was on its way.
+        let own: i64 = sqlx::query_scalar("SELECT depth FROM page WHERE id = ?1")
+            .bind(id)
+            .fetch_one(self.connection())
+            .await
+            .map_err(|source| self.failed(source))?;
+        let depth = own + i64::from(found.redirects == 0);
         let rows = sqlx::query(ENQUEUE)
             .bind(&list)
-            .bind(i64::from(found.depth))
+            .bind(depth)
             .bind(&record.url)
             .bind(max_depth)
             .bind(i64::from(found.redirects))

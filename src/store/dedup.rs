@@ -83,6 +83,21 @@ impl Commit<'_> {
         Ok(())
     }
 
+    /// Takes the chunks of a page out of the corpus that is there no more, or must not be. One
+    /// that only failed keeps them.
+    pub(super) async fn settle_absence(
+        &mut self,
+        record: &mut PageRecord,
+        known: Option<&Known>,
+    ) -> Result<(), StoreError> {
+        let is_certain = !matches!(record.outcome, PageOutcome::Failed(_) | PageOutcome::Unchanged);
+        if let Some(known) = known.filter(|known| known.is_live && is_certain) {
+            self.supersede(known, None).await?;
+            record.version = known.version + 1;
+        }
+        Ok(())
+    }
+
     /// The live page with the same body or the same Markdown, other than `record`'s own.
     async fn equal(
         &mut self,

@@ -63,16 +63,13 @@ impl Store {
     ///
     /// Fails where the database does.
     pub async fn requeue_failed(&self, max_depth: u32) -> Result<(), StoreError> {
-        for statement in [
-            "UPDATE page SET state = 'queued', tries = 0, not_before = 0 \
+        sqlx::query(
+            "UPDATE page SET state = 'queued', tries = 0
              WHERE state = 'failed' AND reason <> 'internal.poison'",
-            "UPDATE page SET tries = 0, not_before = 0 WHERE state = 'queued' AND (tries > 0 OR not_before > 0)",
-        ] {
-            sqlx::query(statement)
-                .execute(&self.pool)
-                .await
-                .map_err(|source| self.failed("requeue failed pages", source))?;
-        }
+        )
+        .execute(&self.pool)
+        .await
+        .map_err(|source| self.failed("requeue failed pages", source))?;
         sqlx::query("UPDATE page SET state = CASE WHEN depth > ?1 THEN 'deep' ELSE 'queued' END WHERE state IN ('deep', 'queued')")
             .bind(i64::from(max_depth))
             .execute(&self.pool)
@@ -143,8 +140,8 @@ impl Store {
         let rows = sqlx::query(
             "UPDATE page SET state = 'leased', tries = tries + 1 WHERE id IN (
                  SELECT id FROM page WHERE state = 'queued' AND authority = ?1
-                 ORDER BY depth, id LIMIT ?2)
-             RETURNING id, url, fetch_url, depth, referrer, redirects, tries, crashes, not_before",
+                 ORDER BY tries, depth, id LIMIT ?2)
+             RETURNING id, url, fetch_url, depth, referrer, redirects, tries, crashes",
         )
         .bind(authority)
         .bind(i64::from(most))
@@ -152,7 +149,7 @@ impl Store {
         .await
         .map_err(|source| self.failed("lease addresses", source))?;
         let mut requests: Vec<Request> = rows.iter().filter_map(request).collect();
-        requests.sort_by_key(|request| (request.depth, request.id));
+        requests.sort_by_key(|request| (request.tries, request.depth, request.id));
         Ok(requests)
     }
 
@@ -185,6 +182,24 @@ impl Store {
             .await
             .map(|_| ())
             .map_err(|source| self.failed("requeue an address", source))
+    }
+
+    /// Gives a lease back to be asked for at another address of the same key.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn readdress(&self, id: i64, url: &WebUrl) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE page SET state = 'queued', fetch_url = ?2, redirects = redirects + 1,
+                 tries = max(tries - 1, 0) WHERE id = ?1 AND state = 'leased'",
+        )
+        .bind(id)
+        .bind(url.as_str())
+        .execute(&self.pool)
+        .await
+        .map(|_| ())
+        .map_err(|source| self.failed("readdress a page", source))
     }
 
     /// When `authority` may be asked next.

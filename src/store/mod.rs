@@ -89,7 +89,8 @@ impl StoreOptions {
 pub struct Store {
     pool: SqlitePool,
     path: PathBuf,
-    _lock: Lock,
+    /// None where the state is only looked at.
+    _lock: Option<Lock>,
 }
 
 impl Store {
@@ -120,10 +121,26 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(failed)?;
-        let store = Self { pool, path: path.to_owned(), _lock: lock };
+        let store = Self { pool, path: path.to_owned(), _lock: Some(lock) };
         store.check().await?;
         store.migrate().await?;
         Ok(store)
+    }
+
+    /// Opens the state at `path` to look at it, while another process may be at work on it.
+    ///
+    /// # Errors
+    ///
+    /// Fails where there is no state, or the file system refuses.
+    pub async fn peek(path: &Path) -> Result<Self, StoreError> {
+        let failed = |source| StoreError::database("open", path, source);
+        let options = SqliteConnectOptions::new().filename(path).read_only(true);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .connect_with(options)
+            .await
+            .map_err(failed)?;
+        Ok(Self { pool, path: path.to_owned(), _lock: None })
     }
 
     /// The database file.

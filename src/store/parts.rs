@@ -223,13 +223,13 @@ impl Store {
         rows.iter().map(version).collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// The numbers of all runs.
+    /// The numbers of all runs that ended in order.
     ///
     /// # Errors
     ///
     /// Fails where the database does.
     pub async fn runs(&self) -> Result<Vec<i64>, StoreError> {
-        sqlx::query_scalar("SELECT id FROM run ORDER BY id")
+        sqlx::query_scalar("SELECT id FROM run WHERE ended_at IS NOT NULL ORDER BY id")
             .fetch_all(&self.pool)
             .await
             .map_err(|source| self.failed("list runs", source))

@@ -57,8 +57,7 @@ fn record(path: &str, text: &str) -> PageRecord {
 }
 
 fn page(id: Option<i64>, record: PageRecord, links: &[&str]) -> Committed {
-    let depth = record.depth + 1;
-    Committed { id, record, found: Found { urls: found(links), depth, redirects: 0 } }
+    Committed { id, record, found: Found { urls: found(links), redirects: 0 } }
 }
 
 async fn outcome(store: &Store, path: &str) -> String {
@@ -173,6 +172,30 @@ async fn a_page_as_before_is_unchanged_and_a_changed_one_gets_a_version() {
 }
 
 #[tokio::test]
+async fn a_page_that_is_gone_takes_its_chunks_along_and_one_that_fails_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    store.commit(vec![page(None, record("/x", "x"), &[])], rules(run)).await.unwrap();
+    let part = store.seal(run, "").await.unwrap().unwrap();
+    store.publish(&part, &[]).await.unwrap();
+    let with = |outcome| {
+        let mut record = record("/x", "");
+        record.outcome = outcome;
+        record.content_hash = None;
+        record
+    };
+    let error = crate::model::PageError::new(crate::model::ErrorCode::FetchTimeout, "late");
+    let failed = page(None, with(PageOutcome::Failed(error)), &[]);
+    store.commit(vec![failed], rules(run)).await.unwrap();
+    assert_eq!(store.live_documents().await.unwrap().len(), 1);
+    let gone = page(None, with(PageOutcome::Gone { status: 410 }), &[]);
+    store.commit(vec![gone], rules(run)).await.unwrap();
+    assert!(store.live_documents().await.unwrap().is_empty());
+    assert_eq!(store.superseded().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn a_circle_of_redirects_is_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder).await;
@@ -197,7 +220,7 @@ async fn a_sealed_part_is_the_same_after_a_crash() {
     store.commit(vec![page(None, record("/b", "b"), &[])], rules(run)).await.unwrap();
     store.close().await;
     let store = open(&folder).await;
-    assert_eq!(store.sealed_parts().await.unwrap(), [part.clone()]);
+    assert_eq!(store.sealed_parts().await.unwrap(), std::slice::from_ref(&part));
     let records = store.spooled(&part, part.lo - 1, 64).await.unwrap();
     assert_eq!(
         records.iter().map(|(_, record)| record.url.clone()).collect::<Vec<_>>(),

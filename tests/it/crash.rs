@@ -51,7 +51,7 @@ fn ten_kills_change_nothing() {
     undisturbed.crawl();
     let asked_before = site.log().len();
 
-    let job = Job::new(&site.url("/"), "[output]\npart_bytes = 1048576\n");
+    let job = Job::new(&site.url("/"), "[output]\npart_bytes = 65536\n");
     let asked = site.asked.lock().unwrap();
     while asked.try_recv().is_ok() {}
     for after in moments().take(KILLS) {

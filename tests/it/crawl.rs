@@ -115,7 +115,7 @@ fn a_second_run_resumes_and_repeats_nothing() {
 }
 
 #[test]
-fn a_host_that_asks_for_rest_gets_it_and_its_pages_are_collected() {
+fn a_page_that_is_refused_for_the_moment_is_asked_for_again() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     let site = Site::start(|path| match path {
@@ -146,6 +146,76 @@ fn an_unreachable_robots_file_means_that_nothing_is_fetched() {
         "{said}"
     );
     assert!(site.log().iter().all(|path| path == "/robots.txt"));
+}
+
+#[test]
+fn a_page_that_leads_to_another_host_takes_the_crawl_there() {
+    let far = Site::start(|path| match path {
+        "/" => Page::html(text("far away")),
+        _ => Page::status(404),
+    });
+    let target = far.url("/");
+    let near = Site::start(move |path| match path {
+        "/" => Page::status(302).with("location", &target),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&near.url("/"), "");
+    let config = std::fs::read_to_string(job.config()).unwrap();
+    std::fs::write(job.config(), config.replace("[crawl]\n", "[crawl]\nscope = \"any\"\n"))
+        .unwrap();
+    assert!(job.crawl().contains("collected 1 page"));
+}
+
+#[test]
+fn a_redirect_to_another_spelling_of_an_address_is_followed() {
+    let site = Site::start(|path| match path {
+        "/" => Page::html("<p>Start <a href='/p?utm_source=x'>here</a>.</p>"),
+        "/p?utm_source=x" => Page::status(301).with("location", "/p"),
+        "/p" => Page::html(text("plain")),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    job.crawl();
+    assert_eq!(outcomes(&job, &site)["/p"], "collected");
+}
+
+#[test]
+fn broken_pages_do_not_keep_a_host_from_its_good_ones() {
+    let site = Site::start(|path| match path {
+        "/" => {
+            let links = (0..13).fold(String::new(), |all, n| all + &format!("<a href=/{n}>x</a> "));
+            Page::html(format!("<p>Start {links}</p>"))
+        }
+        "/8" | "/9" | "/10" | "/11" | "/12" => Page::html(text(path)),
+        "/robots.txt" => Page::status(404),
+        _ => Page::status(500),
+    });
+    let job = Job::new(&site.url("/"), "[run]\nmax_failure_ratio = 1.0\n");
+    for _ in 0..6 {
+        job.crawl();
+    }
+    job.verify();
+    let good = outcomes(&job, &site).into_iter().filter(|(_, outcome)| outcome == "collected");
+    assert_eq!(good.count(), 6);
+}
+
+#[test]
+fn a_narrower_scope_holds_for_what_was_found_before() {
+    let site = Site::start(|path| match path {
+        "/" => Page::html("<p>Start <a href=/print/a>a</a> <a href=/b>b</a>.</p>"),
+        "/b" | "/print/a" => Page::html(text(path)),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    let config = std::fs::read_to_string(job.config()).unwrap();
+    std::fs::write(job.config(), config.replace("[crawl]\n", "[crawl]\nmax_pages = 1\n")).unwrap();
+    job.crawl();
+    let narrow = config.replace("[crawl]\n", "[crawl]\nexclude = [\"*/print/*\"]\n");
+    std::fs::write(job.config(), narrow).unwrap();
+    job.crawl();
+    let outcomes = outcomes(&job, &site);
+    assert_eq!(outcomes["/print/a"], "excluded scope.changed");
+    assert_eq!(outcomes["/b"], "collected");
 }
 
 #[test]

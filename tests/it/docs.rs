@@ -23,6 +23,13 @@ fn the_readme_shows_the_help() {
 }
 
 #[test]
+fn no_document_has_a_gap() {
+    for name in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/output.md"] {
+        assert!(!read(name).contains("@@"), "{name}");
+    }
+}
+
+#[test]
 fn every_command_helps_itself() {
     for line in help()
         .lines()
@@ -43,7 +50,7 @@ fn every_command_helps_itself() {
 }
 
 #[test]
-fn the_readme_lists_every_column() {
+fn the_documentation_lists_every_column() {
     let mut table = String::new();
     for (name, columns) in [("pages", corpus::output::PAGES), ("chunks", corpus::output::CHUNKS)] {
         write!(table, "`{name}`\n\n| column | type | meaning |\n| --- | --- | --- |\n").unwrap();
