@@ -2,10 +2,12 @@
 //!
 //! In: Markdown, from any source. Out: [`Chunk`]s in reading order.
 //!
-//! [`reader`] reads the Markdown's blocks and lists where it may be cut and what a cut there
-//! costs; a block that fits is one unit, a longer one is cut by [`split`]. [`pack`] chooses the cuts section by section, by dynamic
-//! programming over those costs. [`context`] puts around each chunk what a reader needs from
-//! before the cut. Promises, for every input; the tests hold them on random documents:
+//! `reader` reads the Markdown's blocks and lists where it may be cut and what a cut there costs;
+//! a block that fits is one unit, a longer one is cut by `split`. `pack` chooses the cuts section
+//! by section, by dynamic programming over those costs. `context` puts around each chunk what a
+//! reader needs from before the cut.
+//!
+//! Promises, for every input; the tests hold them on random documents:
 //!
 //! - Nothing is lost: the texts, joined, are the document, byte for byte.
 //! - Nothing is torn: with prefix and suffix, fences are closed and table rows have the header of

@@ -3,8 +3,8 @@
 //! In: a page's text and its address. Out: a [`Document`]: main content as Markdown, metadata,
 //! outlinks in page order, and the ledger of all that was left out.
 //!
-//! The way: [`parse`] builds a tree behind guards, [`content`] marks what is boilerplate,
-//! [`walk`] turns what remains into a flat sequence of blocks, and [`write`] writes that as
+//! The way: `parse` builds a tree behind guards, `content` marks what is boilerplate,
+//! `walk` turns what remains into a flat sequence of blocks, and `write` writes that as
 //! Markdown. Promises, for every input:
 //!
 //! - Time and memory are linear in the source, and nothing recurses.

@@ -2,11 +2,11 @@
 //!
 //! The stages know nothing of each other; here they are joined. A page's way in a crawl:
 //!
-//! 1. [`crawl`] gives each host with waiting pages a worker ([`host`]), which leases, asks
+//! 1. [`crawl()`] gives each host with waiting pages a worker (`host`), which leases, asks
 //!    robots.txt, and fetches in the host's turn.
-//! 2. A fetched page goes to a private rayon pool ([`pool`]), which converts it ([`convert`]). It
+//! 2. A fetched page goes to a private rayon pool (`pool`), which converts it (`convert`). It
 //!    carries its memory permit until its rows are spooled.
-//! 3. One writer ([`writer`]) commits groups of pages and turns full spools into parts.
+//! 3. One writer (`writer`) commits groups of pages and turns full spools into parts.
 //!
 //! Back-pressure is by bytes: a body waits for room before it is read. Pool threads never wait,
 //! since what they send to is bounded by those permits and not by a channel. A panic while a page
