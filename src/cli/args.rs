@@ -17,8 +17,11 @@ pub struct Args {
     #[arg(long, global = true)]
     pub(super) json: bool,
     /// Say nothing but errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
+    /// Say more: pages by reason, and links kept out by rule
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(super) verbose: u8,
     /// When to use color; `NO_COLOR` is obeyed
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(super) color: ColorWhen,

@@ -134,6 +134,9 @@ pub(super) fn report(config: &Config, summary: &RunSummary, say: Say) -> Result<
         number(summary.tokens),
         config.output.path.display(),
     ));
+    for (reason, n) in summary.reasons.iter().chain(&summary.links_refused) {
+        say.detail(&format!("  {reason:<28} {:>10}", number(*n)));
+    }
     warn(summary, say);
     say.result(summary, String::new)
 }

@@ -12,8 +12,16 @@ use super::{Failure, variable};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Say {
     has_color: bool,
-    is_quiet: bool,
+    volume: Volume,
     results: Results,
+}
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Volume {
+    Quiet,
+    Normal,
+    Verbose,
 }
 
 /// Whom results are printed for.
@@ -36,7 +44,12 @@ impl Say {
             }
         };
         let results = if args.json { Results::Json } else { Results::Text };
-        Self { has_color, is_quiet: args.quiet, results }
+        let volume = match (args.quiet, args.verbose) {
+            (true, _) => Volume::Quiet,
+            (_, 0) => Volume::Normal,
+            _ => Volume::Verbose,
+        };
+        Self { has_color, volume, results }
     }
 
     /// Prints a result: `value` for machines, `text` for people.
@@ -56,7 +69,7 @@ impl Say {
 
     /// Whether progress may be shown.
     pub(super) fn shows_progress(self) -> bool {
-        !self.is_quiet && io::stderr().is_terminal()
+        self.volume > Volume::Quiet && io::stderr().is_terminal()
     }
 
     fn write(text: &str) {
@@ -70,21 +83,28 @@ impl Say {
 
     /// Says a line.
     pub(super) fn line(self, text: &str) {
-        if !self.is_quiet {
+        if self.volume > Volume::Quiet {
+            Self::write(text);
+        }
+    }
+
+    /// Says a line that only those who asked for more want to read.
+    pub(super) fn detail(self, text: &str) {
+        if self.volume == Volume::Verbose {
             Self::write(text);
         }
     }
 
     /// Says a warning.
     pub(super) fn warning(self, text: &str) {
-        if !self.is_quiet {
+        if self.volume > Volume::Quiet {
             Self::write(&format!("{} {}", self.mark("warning:", "1;33"), printable(text)));
         }
     }
 
     /// Says what to do.
     pub(super) fn hint(self, text: &str) {
-        if !self.is_quiet {
+        if self.volume > Volume::Quiet {
             Self::write(&format!("{} {}", self.mark("hint:", "1;36"), printable(text)));
         }
     }

@@ -1,8 +1,10 @@
 //! When a host may be asked: one gate a host, that every request to it passes.
 
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
@@ -15,11 +17,17 @@ const LATENCY_FACTOR: u32 = 2;
 /// The longest rest for slowness alone.
 const MAX_LATENCY_REST: Duration = Duration::from_secs(30);
 
+/// A limit of so many requests a second; none for 0.
+pub(super) fn limiter(per_sec: u32) -> Option<DefaultDirectRateLimiter> {
+    NonZeroU32::new(per_sec).map(Quota::per_second).map(RateLimiter::direct)
+}
+
 /// The gate of one host.
 #[derive(Debug)]
 pub(super) struct Gate {
     slots: Arc<Semaphore>,
     delay: Duration,
+    rate: Option<DefaultDirectRateLimiter>,
     state: Mutex<State>,
 }
 
@@ -44,6 +52,7 @@ impl Gate {
         Self {
             slots: Arc::new(Semaphore::new(options.per_host.max(1))),
             delay: options.delay(),
+            rate: limiter(options.max_host_requests_per_sec),
             state: Mutex::default(),
         }
     }
@@ -58,6 +67,9 @@ impl Gate {
         // The time may move on while this waits: another answer, or a server that asks for rest.
         while let Err(next) = self.claim() {
             tokio::time::sleep_until(next).await;
+        }
+        if let Some(rate) = &self.rate {
+            rate.until_ready().await;
         }
         Turn { gate: self, _slot: slot, began: Instant::now() }
     }

@@ -69,15 +69,12 @@ impl Fetcher {
         politeness: &PolitenessOptions,
         budget: Budget,
     ) -> Result<Self, FetchError> {
-        let rate = std::num::NonZeroU32::new(politeness.max_requests_per_sec)
-            .map(governor::Quota::per_second)
-            .map(governor::RateLimiter::direct);
         Ok(Self {
             client: Client::new(options, politeness)?,
             politeness: politeness.clone(),
             budget,
             concurrent: Semaphore::new(politeness.max_concurrent.max(1)),
-            rate,
+            rate: gate::limiter(politeness.max_requests_per_sec),
             gates: Mutex::default(),
         })
     }

@@ -70,6 +70,8 @@ pub struct PolitenessOptions {
     pub max_concurrent: usize,
     /// Most requests a second, all hosts together. 0 is no limit.
     pub max_requests_per_sec: u32,
+    /// Most requests a second to one host. 0 is no limit beside the delay.
+    pub max_host_requests_per_sec: u32,
     /// Whether robots.txt and the robots directives of pages are obeyed.
     pub robots: RobotsMode,
     /// Longest `Crawl-delay` that is obeyed as it stands, in seconds.
@@ -102,6 +104,7 @@ impl Default for PolitenessOptions {
             per_host: 1,
             max_concurrent: 64,
             max_requests_per_sec: 0,
+            max_host_requests_per_sec: 0,
             robots: RobotsMode::Obey,
             crawl_delay_max_secs: 60,
             retry_base_ms: 1_000,

@@ -69,7 +69,9 @@ fn ten_kills_change_nothing() {
     }
     job.crawl();
     job.verify();
-    assert_eq!(content(&job.corpus()), content(&undisturbed.corpus()));
+    let (got, want) = (content(&job.corpus()), content(&undisturbed.corpus()));
+    assert_eq!(got.difference(&want).count(), 0, "chunks that the undisturbed corpus has not");
+    assert_eq!(want.difference(&got).count(), 0, "chunks that are lost");
 
     // Re-fetches are bounded by what was in flight or in an uncommitted group at each kill.
     let asked = site.log().len() - asked_before;
