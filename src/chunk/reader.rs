@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use super::ChunkInput;
 use super::tokens::TokenMap;
 use super::units::{Carried, Outline, OutlineHeading, Unit, cost};
-use crate::model::BlockKind;
+use crate::model::{BlockKind, collapse};
 
 /// Most tokens of a list item's first line that are carried.
 const MAX_PARENT_TOKENS: usize = 40;
@@ -168,7 +168,7 @@ impl Reader<'_> {
             TagEnd::Heading(_) => {
                 let text = self.heading_text.take().unwrap_or_default();
                 if let Some(heading) = self.outline.headings.last_mut() {
-                    heading.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    heading.text = collapse(&text);
                 }
             }
             TagEnd::Paragraph => self.close_paragraph(),

@@ -10,7 +10,7 @@ use super::convert::Stats;
 use super::{Failure, Say, chunk, exit, load_or_default, runtime, say};
 use crate::config::Config;
 use crate::fetch::charset::{decode_as, decode_text};
-use crate::model::{PageFlag, PageOutcome, WebUrl};
+use crate::model::{PageFlag, PageOutcome, WebUrl, collapse};
 use crate::pipeline::{Clock, Converted, Converter, PageInput, SinglePage, fetch_single};
 
 pub(super) fn run(args: &PageArgs, say: Say) -> Result<u8, Failure> {
@@ -232,8 +232,4 @@ fn find(text: &str, page: &SinglePage, converted: &Converted) -> Result<u8, Fail
     };
     say::data(&said)?;
     Ok(exit::DONE)
-}
-
-fn collapse(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

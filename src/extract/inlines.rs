@@ -6,6 +6,7 @@ use super::media;
 use super::piece::{Image, Inline, Link, Mark, Piece};
 use super::tree::NodeId;
 use super::walk::{ContextKind, Descend, Ending, Walker};
+use crate::model::collapse;
 
 impl Walker<'_> {
     pub(super) fn line_break(&mut self) {
@@ -140,7 +141,7 @@ impl Walker<'_> {
                 let href = page.tree.attribute(node, "href")?;
                 let title = page.tree.attribute(node, "title").unwrap_or_default();
                 let address = page.addresses.link(href)?;
-                Mark::Link(Box::new(Link { address, title: media::collapse(title) }))
+                Mark::Link(Box::new(Link { address, title: collapse(title) }))
             }
             _ => return None,
         })

@@ -1,6 +1,7 @@
 //! Formulas: TeX where the page states it, else what MathML shows in a line.
 
 use super::tree::{NodeId, Step, Tree};
+use crate::model::collapse;
 
 /// A formula.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(super) fn tex(tree: &Tree, id: NodeId) -> Option<Formula> {
         .map(|node| tree.text_content(node))
         .or_else(|| element.attribute("alttext").map(str::to_owned))
         .unwrap_or_else(|| linear_math(tree, id));
-    let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
+    let tex = collapse(&tex);
     let tex = strip_style(&tex).to_owned();
     let is_block = element.attribute("display") == Some("block") || is_displayed(tree, id);
     (!tex.is_empty()).then_some(Formula { tex, is_block })

@@ -1,6 +1,7 @@
 //! Images, formulas, and the marks beside headings.
 
 use super::tree::{NodeId, Step, Tree};
+use crate::model::collapse;
 
 /// Class words of links that lead to the heading they stand in.
 const PERMALINK: &[&str] = &[
@@ -96,11 +97,6 @@ pub(super) fn texts(tree: &Tree, id: NodeId) -> (String, String) {
     let text = |name| collapse(tree.attribute(id, name).unwrap_or_default());
     let (alt, title) = (text("alt"), text("title"));
     if alt == title { (alt, String::new()) } else { (alt, title) }
-}
-
-/// `text` with its white space collapsed.
-pub(super) fn collapse(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether the image at `id` is a dot that only counts readers.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Addresses;
 use super::linked_data::LinkedData;
 use super::tree::{NodeId, Tree};
-use crate::model::{Document, Metadata};
+use crate::model::{Document, Metadata, collapse};
 
 /// Longest text that a language is recognized from, in bytes: more does not make it surer.
 const LANGUAGE_SAMPLE_BYTES: usize = 2_048;
@@ -241,10 +241,6 @@ impl Meta {
 
 fn elements<'a>(tree: &'a Tree, tag: &'a str) -> impl Iterator<Item = NodeId> + 'a {
     tree.descendants(NodeId::DOCUMENT).filter(move |node| tree.tag(*node) == tag)
-}
-
-fn collapse(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn element_text(tree: &Tree, tag: &str) -> Option<String> {

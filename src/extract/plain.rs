@@ -1,6 +1,7 @@
 //! Plain text and Markdown as documents.
 
 use super::escape::{BlockText, Place};
+use super::write::fenced;
 use crate::model::{Document, Heading, Ledger, Markdown};
 
 /// Plain text as Markdown: paragraphs stay paragraphs, indented or aligned blocks become code so
@@ -17,15 +18,9 @@ pub(super) fn markdown(text: &str) -> String {
                 || line.trim_start().contains("   ")
                 || line.contains('\t')
         });
-        blocks.push(if is_laid_out { fenced(block) } else { paragraph(block) });
+        blocks.push(if is_laid_out { fenced("", block.trim_end()) } else { paragraph(block) });
     }
     blocks.join("\n\n")
-}
-
-fn fenced(block: &str) -> String {
-    let longest = block.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat((longest + 1).max(3));
-    format!("{fence}\n{}\n{fence}", block.trim_end())
 }
 
 fn paragraph(block: &str) -> String {

@@ -265,7 +265,7 @@ impl Gap {
 }
 
 /// Code in a fence longer than any run of back-ticks in it.
-fn fenced(language: &str, code: &str) -> String {
+pub(super) fn fenced(language: &str, code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
     format!("{fence}{language}\n{code}\n{fence}")

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::collapse;
+
 /// What one rule removed from one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Removal {
@@ -86,10 +88,6 @@ impl Ledger {
     pub fn chars(&self) -> u64 {
         self.removals.values().map(|entry| entry.chars).sum()
     }
-}
-
-fn collapse(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn sample(text: &str) -> String {

@@ -21,6 +21,7 @@ mod page;
 mod ratio;
 mod record;
 mod robots_directives;
+mod text;
 mod url;
 
 pub use chunk::{BlockKind, Chunk, ChunkFlag};
@@ -32,4 +33,5 @@ pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validat
 pub use ratio::Ratio;
 pub use record::{ContentCounts, PageRecord};
 pub use robots_directives::{AiUse, DirectiveReader, RobotsDirectives};
+pub use text::collapse;
 pub use url::{CanonicalUrl, UrlError, WebUrl, resolve};
