@@ -59,6 +59,8 @@ pub struct ExtractOptions {
     pub links: bool,
     /// What is kept of images.
     pub images: ImageMode,
+    /// What becomes of text that the page hides from its readers.
+    pub hidden: HiddenMode,
     /// Deepest nesting of elements. Text below is kept flat and the page is flagged `depth_cut`.
     pub max_depth: u32,
     /// Most elements and texts of a page; the rest is not read and flagged `nodes_cut`.
@@ -77,6 +79,7 @@ impl Default for ExtractOptions {
             main_content: "auto".to_owned(),
             links: true,
             images: ImageMode::Url,
+            hidden: HiddenMode::Remove,
             max_depth: 512,
             max_nodes: 1_000_000,
             max_source_chars: 10_000_000,
@@ -110,6 +113,16 @@ pub enum ImageMode {
     Alt,
     /// Nothing.
     None,
+}
+
+/// What becomes of text that an attribute or an inline style hides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HiddenMode {
+    /// It is left out, and counted.
+    Remove,
+    /// It is kept as if it were shown.
+    Keep,
 }
 
 /// Why nothing could be extracted.
@@ -178,7 +191,10 @@ fn extract_html(
 ) -> Result<Document, ExtractError> {
     let limits = ParseLimits { max_depth: options.max_depth, max_nodes: options.max_nodes };
     let (mut tree, mut flags) = parse::parse(html, limits);
-    unveil::unveil(&mut tree);
+    match options.hidden {
+        HiddenMode::Remove => unveil::unveil(&mut tree),
+        HiddenMode::Keep => unveil::unveil_all(&mut tree),
+    }
     let addresses = Addresses::new(&tree, url, options);
     let (outlinks, links_cut) = links::outlinks(&tree, &addresses, options.max_links);
     flags.extend(links_cut.then_some(PageFlag::LinksCut));

@@ -193,3 +193,17 @@ proptest! {
         prop_assert_eq!(second.as_str(), first.as_str(), "{}\n{}", html, render(first.as_str()));
     }
 }
+
+#[test]
+fn hidden_text_is_kept_where_it_is_asked_for() {
+    let html = "<p>Seen.<p hidden>Folded.<p style='left:-9999px'>Aside.<div aria-hidden=true>Shown \
+                twice.</div><script>never()</script>";
+    let with = |hidden| {
+        let options =
+            ExtractOptions { main_content: "off".to_owned(), hidden, ..ExtractOptions::default() };
+        let source = Source { text: html, url: None, format: SourceFormat::Html };
+        extract(source, &options, Ledger::default()).unwrap().markdown
+    };
+    assert_eq!(with(HiddenMode::Remove).as_str(), "Seen.\n");
+    assert_eq!(with(HiddenMode::Keep).as_str(), "Seen.\n\nFolded.\n\nAside.\n\nShown twice.\n");
+}

@@ -1,4 +1,4 @@
-//! Pages whose text waits for a script to show it.
+//! Hidden text that is shown: where a page is nothing without it, and where it is asked for.
 //!
 //! Some pages are a shell: their text stands in `noscript`, for those who run no scripts, or in an
 //! element that stays hidden until a script has run. A reader sees that text, so it is shown.
@@ -31,6 +31,25 @@ pub(super) fn unveil(tree: &mut Tree) {
         for (node, _) in veils.iter().filter(|(_, bytes)| bytes * 4 >= largest) {
             show(tree, *node);
         }
+    }
+}
+
+/// Shows every element that an attribute or its style hides.
+pub(super) fn unveil_all(tree: &mut Tree) {
+    let is_veiled = |node: &NodeId| {
+        matches!(
+            hidden_by(tree, *node),
+            Some(
+                "extract.hidden_attribute"
+                    | "extract.aria_hidden"
+                    | "extract.hidden_style"
+                    | "extract.unreadable_style"
+            )
+        )
+    };
+    let veiled: Vec<NodeId> = tree.descendants(NodeId::DOCUMENT).filter(is_veiled).collect();
+    for node in veiled {
+        show(tree, node);
     }
 }
 
@@ -84,5 +103,7 @@ fn show(tree: &mut Tree, node: NodeId) {
     if element.name.local == local_name!("noscript") {
         element.name.local = local_name!("div");
     }
-    element.attributes.retain(|attribute| !matches!(&*attribute.name.local, "hidden" | "style"));
+    element
+        .attributes
+        .retain(|attribute| !matches!(&*attribute.name.local, "hidden" | "aria-hidden" | "style"));
 }
