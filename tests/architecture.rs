@@ -43,6 +43,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("pulldown_cmark", &["chunk", "cli"]),
     ("bpe_openai", &["chunk"]),
     ("sqlx", &["store"]),
+    ("croner", &["config"]),
     ("arrow", &["output"]),
     ("parquet", &["output"]),
     ("axum", &["demo"]),

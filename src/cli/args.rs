@@ -62,6 +62,8 @@ pub(super) enum Command {
     Verify(ConfigArgs),
     /// Print the changes since a run as JSON lines
     Changes(ChangesArgs),
+    /// Rewrite what is live into fresh parts, and delete the old ones
+    Compact(ConfigArgs),
     /// Print a commented config to start from
     Init(InitArgs),
     /// Print shell completions
@@ -74,6 +76,38 @@ pub(super) struct CrawlArgs {
     /// The config
     #[arg(value_name = "CONFIG")]
     pub(super) config: PathBuf,
+    /// Visit every known page again, due or not
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Delete pages that are gone, even more than `recrawl.max_delete_ratio` of the corpus
+    #[arg(long)]
+    pub(super) allow_deletes: bool,
+    #[command(flatten)]
+    pub(super) fresh: FreshArgs,
+    #[command(flatten)]
+    pub(super) schedule: ScheduleArgs,
+}
+
+/// Whether a new corpus begins.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct FreshArgs {
+    /// Begin a new corpus; the state and the corpus that exist are moved aside
+    #[arg(long)]
+    pub(super) fresh: bool,
+    /// Do not ask before `--fresh`
+    #[arg(long, requires = "fresh")]
+    pub(super) yes: bool,
+}
+
+/// When runs begin.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct ScheduleArgs {
+    /// Run, wait, run again: every `90m`, `6h`, `1d`
+    #[arg(long, value_name = "TIME", value_parser = super::schedule::parse_every)]
+    pub(super) every: Option<std::time::Duration>,
+    /// Run at the moments that `schedule.cron` names
+    #[arg(long, conflicts_with = "every")]
+    pub(super) scheduled: bool,
 }
 
 /// Arguments of commands that only need a config.

@@ -10,10 +10,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::CrawlArgs;
 use super::say::{count, decimal, number};
-use super::{Failure, Say, exit, load, runtime};
+use super::schedule::Schedule;
+use super::{Failure, Say, exit, fresh, load, runtime};
 use crate::config::Config;
 use crate::demo::{DemoServer, serve};
-use crate::pipeline::{Clock, Progress, RunSummary, crawl};
+use crate::pipeline::{Clock, CrawlMode, Progress, RunSummary, crawl};
 
 /// How often progress is shown.
 const TICK: Duration = Duration::from_millis(200);
@@ -21,33 +22,99 @@ const TICK: Duration = Duration::from_millis(200);
 pub(super) fn run(args: &CrawlArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
     config.check_seeds(&args.config)?;
-    let runtime = runtime()?;
-    let (summary, signal) = runtime.block_on(supervised(&config, say))?;
-    report(&config, &summary, say)?;
-    Ok(match signal {
-        0 if summary.fails(config.run.max_failure_ratio) => exit::FAILURES,
-        0 => exit::DONE,
+    let schedule = schedule(args, &config)?;
+    fresh::move_aside(&config, args.fresh, say)?;
+    let mode = CrawlMode { all: args.all, allow_deletes: args.allow_deletes };
+    runtime()?.block_on(async {
+        let demo = demo(&config, say).await?;
+        let signals = Signals::listen(say);
+        let code = match schedule {
+            None => once(&config, mode, &signals, say).await,
+            Some(schedule) => again_and_again(&config, mode, &schedule, &signals, say).await,
+        };
+        signals.listening.abort();
+        if let Some(demo) = demo {
+            demo.shutdown().await;
+        }
+        code
+    })
+}
+
+fn schedule(args: &CrawlArgs, config: &Config) -> Result<Option<Schedule>, Failure> {
+    if !args.schedule.scheduled {
+        return Ok(args.schedule.every.map(Schedule::Every));
+    }
+    let pattern = config.schedule.cron.clone().ok_or_else(|| {
+        Failure::usage("`schedule.cron` is not set", "set it, such as `cron = \"30 2 * * *\"`")
+    })?;
+    Ok(Some(Schedule::Cron(pattern)))
+}
+
+/// Runs, waits and runs again, one run at a time, until a signal comes or a run stops.
+async fn again_and_again(
+    config: &Config,
+    mode: CrawlMode,
+    schedule: &Schedule,
+    signals: &Signals,
+    say: Say,
+) -> Result<u8, Failure> {
+    let began = Clock::System.now();
+    let mut is_due = schedule.begins_at_once();
+    loop {
+        if is_due {
+            let code = once(config, mode, signals, say).await?;
+            if code != exit::DONE && code != exit::FAILURES {
+                return Ok(code);
+            }
+        }
+        if !schedule.next(began, &signals.stop).await {
+            return Ok(signals.code());
+        }
+        is_due = true;
+    }
+}
+
+/// One run, with its progress shown and its result said.
+async fn once(
+    config: &Config,
+    mode: CrawlMode,
+    signals: &Signals,
+    say: Say,
+) -> Result<u8, Failure> {
+    let progress = Arc::new(Progress::default());
+    let bar = say.shows_progress().then(|| tokio::spawn(show(Arc::clone(&progress))));
+    let summary = crawl(config, mode, progress, signals.stop.clone(), Clock::System).await;
+    if let Some(bar) = bar {
+        bar.abort();
+    }
+    let summary = summary?;
+    report(config, &summary, say)?;
+    Ok(match signals.code() {
+        exit::DONE if summary.refuses_to_delete() => exit::STOPPED,
+        exit::DONE if summary.fails(config.run.max_failure_ratio) => exit::FAILURES,
         code => code,
     })
 }
 
-/// Crawls, with the demo site served beside where there is one, progress shown, and signals heard.
-async fn supervised(config: &Config, say: Say) -> Result<(RunSummary, u8), Failure> {
-    let demo = demo(config, say).await?;
-    let stop = CancellationToken::new();
-    let signalled = Arc::new(AtomicU8::new(0));
-    let listening = tokio::spawn(listen(stop.clone(), Arc::clone(&signalled), say));
-    let progress = Arc::new(Progress::default());
-    let bar = say.shows_progress().then(|| tokio::spawn(show(Arc::clone(&progress))));
-    let summary = crawl(config, progress, stop, Clock::System).await;
-    listening.abort();
-    if let Some(bar) = bar {
-        bar.abort();
+/// The signals that end a run.
+struct Signals {
+    stop: CancellationToken,
+    code: Arc<AtomicU8>,
+    listening: tokio::task::JoinHandle<()>,
+}
+
+impl Signals {
+    fn listen(say: Say) -> Self {
+        let stop = CancellationToken::new();
+        let code = Arc::new(AtomicU8::new(exit::DONE));
+        let listening = tokio::spawn(listen(stop.clone(), Arc::clone(&code), say));
+        Self { stop, code, listening }
     }
-    if let Some(demo) = demo {
-        demo.shutdown().await;
+
+    /// The exit code of the signal that came, 0 where none did.
+    fn code(&self) -> u8 {
+        self.code.load(Ordering::Acquire)
     }
-    Ok((summary?, signalled.load(Ordering::Acquire)))
 }
 
 async fn demo(config: &Config, say: Say) -> Result<Option<DemoServer>, Failure> {
@@ -134,6 +201,15 @@ pub(super) fn report(config: &Config, summary: &RunSummary, say: Say) -> Result<
         number(summary.tokens),
         config.output.path.display(),
     ));
+    let changes = summary.changes;
+    if changes.meta + changes.delete > 0 {
+        say.line(&format!(
+            "told the change feed: {} to embed, {} moved, {} to delete",
+            number(changes.upsert),
+            number(changes.meta),
+            number(changes.delete),
+        ));
+    }
     for (reason, n) in summary.reasons.iter().chain(&summary.links_refused) {
         say.detail(&format!("  {reason:<28} {:>10}", number(*n)));
     }
@@ -163,11 +239,20 @@ fn warn(summary: &RunSummary, say: Say) {
     if !summary.deferred.is_empty() {
         say.hint("nothing is lost: the same command tries again");
     }
+    if summary.refuses_to_delete() {
+        let gone = count(summary.deletions.condemned, "page is gone", "pages are gone");
+        say.error(&format!(
+            "{gone} of {}, more than `recrawl.max_delete_ratio`; nothing was deleted",
+            number(summary.deletions.live),
+        ));
+        say.hint("if that is right, run the same command with `--allow-deletes`");
+    }
     if summary.reason == "limit" {
         say.hint("the run reached its limit; the same command goes on where it was");
     }
     if summary.pages() == 0 && summary.deferred.is_empty() {
-        say.line("nothing to do: every known page is done");
+        say.line("nothing to do: no known page is due");
+        say.hint("`--all` visits every page again; `[recrawl]` says when pages are due");
     } else if summary.outcome("collected") + summary.outcome("unchanged") == 0
         && summary.deferred.is_empty()
     {

@@ -4,12 +4,15 @@
 //! standard output, everything else to the standard error. Progress is shown on a terminal only.
 
 mod args;
+mod changes;
 mod chunk;
 mod convert;
 mod crawl;
+mod fresh;
 mod inspect;
 mod page;
 mod say;
+mod schedule;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,6 +35,8 @@ pub mod exit {
     pub const USAGE: u8 = 2;
     /// Done, but more pages failed than `run.max_failure_ratio`.
     pub const FAILURES: u8 = 3;
+    /// Out of space, or an I/O error.
+    pub const STORAGE: u8 = 4;
     /// Interrupted by Ctrl-C, drained and resumable.
     pub const INTERRUPTED: u8 = 130;
     /// Ended by SIGTERM, drained and resumable.
@@ -102,11 +107,8 @@ fn dispatch(command: Command, say: Say) -> Result<u8, Failure> {
         Command::Check(check) => inspect::check(&check, say),
         Command::Status(status) => inspect::status(&status, say),
         Command::Verify(verify) => inspect::verify(&verify, say),
-        Command::Changes(_) => Err(Failure::Other(
-            "the change feed comes with re-crawls, which this version does not do yet".to_owned(),
-            Some("read `chunks/` of the parts that `_manifest.json` lists".to_owned()),
-            exit::STOPPED,
-        )),
+        Command::Changes(changes) => changes::changes(&changes),
+        Command::Compact(compact) => changes::compact(&compact, say),
         Command::Init(init) => initial_config(init.url.as_deref()),
         Command::Completions(completions) => {
             clap_complete::generate(

@@ -102,6 +102,11 @@ impl Say {
         }
     }
 
+    /// Says what went wrong in a run that went on.
+    pub(super) fn error(self, text: &str) {
+        Self::write(&format!("{} {}", self.mark("error:", "1;31"), printable(text)));
+    }
+
     /// Says what to do.
     pub(super) fn hint(self, text: &str) {
         if self.volume > Volume::Quiet {
@@ -116,7 +121,7 @@ impl Say {
             Failure::Run(error) => (with_causes(error), error.hint(), error.exit_code()),
             Failure::Other(text, hint, code) => (text.clone(), hint.clone(), *code),
         };
-        Self::write(&format!("{} {}", self.mark("error:", "1;31"), printable(&text)));
+        self.error(&text);
         if let Some(hint) = hint {
             Self::write(&format!("{} {}", self.mark("hint:", "1;36"), printable(&hint)));
         }

@@ -7,12 +7,14 @@
 
 mod error;
 mod read;
+mod schedule;
 
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 pub use self::error::ConfigError;
+pub use self::schedule::{CronPattern, ScheduleOptions};
 use crate::chunk::ChunkOptions;
 use crate::clean::CleanOptions;
 use crate::demo::DemoOptions;
@@ -21,10 +23,14 @@ use crate::fetch::{FetchOptions, PolitenessOptions};
 use crate::frontier::CrawlOptions;
 use crate::model::{ContentHash, Ratio};
 use crate::output::OutputOptions;
-use crate::store::{DedupOptions, StoreOptions};
+use crate::store::{DedupOptions, RecrawlOptions, StoreOptions};
 
 /// The config that states every option with its default, unit and reason.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
+
+/// Grows when the same page and config become other Markdown or other chunks: what an older
+/// program made is then fetched and made anew.
+pub const CONTENT_VERSION: u32 = 1;
 
 /// All that can be set, a table for each stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,8 +54,12 @@ pub struct Config {
     pub store: StoreOptions,
     /// Where the corpus is written.
     pub output: OutputOptions,
+    /// When pages are visited again.
+    pub recrawl: RecrawlOptions,
     /// How the program runs.
     pub run: RunOptions,
+    /// When runs begin, for `corpus crawl --scheduled`.
+    pub schedule: ScheduleOptions,
     /// A folder to serve as a site while it is crawled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demo: Option<DemoOptions>,
@@ -130,7 +140,7 @@ impl Config {
 
     /// Hash of everything that decides what a page becomes: equal hashes give equal chunks.
     pub fn content_hash(&self) -> ContentHash {
-        let deciding = (&self.extract, &self.clean, &self.chunk, &self.dedup);
+        let deciding = (CONTENT_VERSION, &self.extract, &self.clean, &self.chunk, &self.dedup);
         ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
     }
 }

@@ -111,6 +111,11 @@ impl Scope {
         &self.seeds
     }
 
+    /// Whether a page is to be fetched: one that the config names always is.
+    pub fn admits(&self, url: &WebUrl) -> bool {
+        self.seeds.contains(url) || self.check(url).is_ok()
+    }
+
     /// Whether `url` may enter the frontier.
     ///
     /// # Errors

@@ -107,6 +107,8 @@ pub enum PageFlag {
     CharsetGuessed,
     /// Main content was not found; the whole page is kept.
     WholePage,
+    /// Its chunks are those of an earlier visit: this one could not confirm or replace them.
+    Stale,
 }
 
 impl PageFlag {
@@ -120,6 +122,7 @@ impl PageFlag {
             Self::LinksCut => "links_cut",
             Self::CharsetGuessed => "charset_guessed",
             Self::WholePage => "whole_page",
+            Self::Stale => "stale",
         }
     }
 

@@ -30,7 +30,7 @@ pub use hash::{ContentHash, chunk_id, document_id};
 pub use ledger::{Ledger, Removal};
 pub use outcome::{DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome};
 pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validators};
-pub use ratio::Ratio;
+pub use ratio::{Factor, Ratio};
 pub use record::{ContentCounts, PageRecord};
 pub use robots_directives::{AiUse, DirectiveReader, RobotsDirectives};
 pub use text::collapse;

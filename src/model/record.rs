@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    Chunk, ContentHash, Markdown, Metadata, PageFlag, PageOutcome, Removal, Timestamp, Validators,
+    Chunk, ContentHash, DuplicateBy, Markdown, Metadata, PageFlag, PageOutcome, Removal, Timestamp,
+    Validators,
 };
 
 /// The four counts of every page, in Unicode scalar values.
@@ -93,6 +94,19 @@ impl PageRecord {
     /// Whether the page says that its canonical address is another.
     pub fn is_alias(&self) -> bool {
         self.metadata.canonical_url.as_ref().is_some_and(|url| *url != self.url)
+    }
+
+    /// Whether its content is that of another page.
+    pub fn is_content_duplicate(&self) -> bool {
+        matches!(
+            self.outcome,
+            PageOutcome::Duplicate { by: DuplicateBy::Body | DuplicateBy::Markdown, .. }
+        )
+    }
+
+    /// Whether there was a body, so that what the record says of it is new.
+    pub fn has_body(&self) -> bool {
+        self.body_hash.is_some() || self.content_hash.is_some()
     }
 
     /// Tokens of all its chunks.

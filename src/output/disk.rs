@@ -71,6 +71,21 @@ pub fn remove_temporaries(root: &Path) -> Result<usize, OutputError> {
     Ok(temporaries.len())
 }
 
+/// Deletes the file `relative` below `root`; it may be gone already.
+///
+/// # Errors
+///
+/// Fails where the file cannot be deleted.
+pub fn remove_file(root: &Path, relative: &str) -> Result<(), OutputError> {
+    let path = root.join(relative);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(OutputError::io("delete", &path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Writes `value` as JSON to `relative` below `root`, whole or not at all, and on the device when
 /// this returns.
 ///

@@ -13,7 +13,7 @@ use super::{
     FileInfo, FileKind, OutputError,
     disk::{TEMPORARIES, files_in, measure},
     read::read_footer,
-    schema::{CHUNKS, Column, PAGES},
+    schema::{CHANGES, CHUNKS, Column, PAGES},
 };
 
 /// A file under the name of a part.
@@ -121,5 +121,6 @@ pub(super) fn columns(kind: FileKind) -> &'static [Column] {
     match kind {
         FileKind::Pages => PAGES,
         FileKind::Chunks => CHUNKS,
+        FileKind::Changes => &CHANGES,
     }
 }

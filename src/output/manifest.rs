@@ -26,17 +26,20 @@ pub enum FileKind {
     Pages,
     /// One row a chunk.
     Chunks,
+    /// One row a chunk that appeared, moved or went.
+    Changes,
 }
 
 impl FileKind {
     /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Pages, Self::Chunks];
+    pub const ALL: [Self; 3] = [Self::Pages, Self::Chunks, Self::Changes];
 
     /// The folder of its files.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Pages => "pages",
             Self::Chunks => "chunks",
+            Self::Changes => "changes",
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! In: [`PageRecord`](crate::model::PageRecord)s, in the order in which they were collected. Out,
 //! below one folder: `pages/part-NNNNNN.parquet`, `chunks/part-NNNNNN.parquet`,
-//! `_manifest.json` and `runs/RUN.json`.
+//! `changes/part-NNNNNN.parquet`, `_manifest.json` and `runs/RUN.json`.
 //!
 //! Four promises hold whenever the process or the machine stops; `tests` check them.
 //!
@@ -16,6 +16,7 @@
 //! It does not decide where a part begins or ends, does not know which pages are live, and reads
 //! no clock. A damaged file is an error of that file: reading one never panics.
 
+mod changes;
 mod disk;
 mod inspect;
 mod manifest;
@@ -33,15 +34,21 @@ use std::{
 use parquet::errors::ParquetError;
 use serde::{Deserialize, Serialize};
 
-pub use disk::{remove_temporaries, write_json};
+pub use changes::{
+    Change, ChangesWriter, ChunkRowKey, DeletedChunk, PageRowKey, RowBatch, RowBatches, read_rows,
+    write_changes_json,
+};
+pub use disk::{remove_file, remove_temporaries, write_json};
 pub use inspect::{FoundPart, Listing, check_file, list_files};
 pub use manifest::{
     FileInfo, FileKind, MANIFEST, Manifest, PartEntry, Superseded, Tombstone, read_manifest,
     write_manifest, write_run,
 };
 pub use part::{PartFiles, PartStamp, PartWriter};
-pub use read::{ChunkKey, PageKey, Rows, read_chunk_keys, read_page_keys};
-pub use schema::{CHUNKS, Column, ColumnType, PAGES, Presence, SCHEMA_VERSION};
+pub use read::{
+    ChangeKey, ChunkKey, PageKey, Rows, read_change_keys, read_chunk_keys, read_page_keys,
+};
+pub use schema::{CHANGES, CHUNKS, Column, ColumnType, PAGES, Presence, SCHEMA_VERSION};
 
 /// Where the corpus is written, and how large its files grow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,6 +140,14 @@ impl OutputError {
         matches!(self, Self::Io { .. })
     }
 
+    /// Whether whoever reads what is written has stopped reading.
+    pub fn is_closed_pipe(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::BrokenPipe,
+            _ => false,
+        }
+    }
+
     /// Whether the disk is full, or the user's share of it is used up.
     pub fn is_out_of_space(&self) -> bool {
         match self {
@@ -144,7 +159,7 @@ impl OutputError {
     }
 
     /// Makes a `map_err` argument for what the operating system refuses.
-    fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }

@@ -112,6 +112,16 @@ impl PartWriter {
         Ok(())
     }
 
+    /// Appends rows of an older part.
+    pub(super) fn copy(&mut self, kind: FileKind, rows: RecordBatch) -> Result<(), OutputError> {
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
+        let bytes = rows.get_array_memory_size();
+        let table = if kind == FileKind::Pages { &mut self.pages } else { &mut self.chunks };
+        table.write(Ok(rows), bytes)
+    }
+
     /// Publishes the part under its final names, in place of what may be there.
     ///
     /// # Errors
@@ -126,7 +136,7 @@ impl PartWriter {
 }
 
 /// Writes one file of a part.
-struct TableWriter {
+pub(super) struct TableWriter {
     kind: FileKind,
     part: u64,
     temporary: Temporary,
@@ -138,7 +148,7 @@ struct TableWriter {
 }
 
 impl TableWriter {
-    fn create(
+    pub(super) fn create(
         options: &OutputOptions,
         stamp: &PartStamp,
         kind: FileKind,
@@ -154,7 +164,7 @@ impl TableWriter {
     }
 
     /// Appends rows that are about `bytes` long, and closes the row group when it is full.
-    fn write(
+    pub(super) fn write(
         &mut self,
         batch: Result<RecordBatch, ParquetError>,
         bytes: usize,
@@ -176,7 +186,7 @@ impl TableWriter {
     }
 
     /// Brings the file to the device and proves that it can be read.
-    fn seal(self) -> Result<SealedFile, OutputError> {
+    pub(super) fn seal(self) -> Result<SealedFile, OutputError> {
         let path = self.temporary.path();
         let file = self.writer.into_inner().map_err(OutputError::encode(path))?;
         file.sync_all().map_err(OutputError::io("sync", path))?;
@@ -196,13 +206,13 @@ fn open_writer(
 }
 
 /// A file that is complete, but not under its final name yet.
-struct SealedFile {
+pub(super) struct SealedFile {
     temporary: Temporary,
     info: FileInfo,
 }
 
 impl SealedFile {
-    fn publish(self, root: &Path) -> Result<FileInfo, OutputError> {
+    pub(super) fn publish(self, root: &Path) -> Result<FileInfo, OutputError> {
         self.temporary.publish(&root.join(&self.info.path))?;
         Ok(self.info)
     }

@@ -13,7 +13,7 @@ use std::{
 
 use arrow::{
     array::{Array as _, AsArray as _, Int32Array, RecordBatch, StringArray},
-    datatypes::Int32Type,
+    datatypes::{Int32Type, Int64Type},
 };
 use parquet::{
     arrow::{
@@ -57,10 +57,20 @@ pub struct PageKey {
     pub chunk_count: u32,
 }
 
+/// What a row of `changes` tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeKey {
+    /// Its number.
+    pub seq: i64,
+    /// `upsert`, `meta` or `delete`.
+    pub op: String,
+    /// The chunk.
+    pub chunk_id: Uuid,
+}
+
 /// The rows of a part, in order. After an error there are no more.
 pub struct Rows<T> {
-    path: PathBuf,
-    reader: Option<ParquetRecordBatchReader>,
+    batches: Batches,
     decode: fn(&RecordBatch) -> Option<Vec<T>>,
     decoded: vec::IntoIter<T>,
 }
@@ -117,6 +127,28 @@ pub fn read_page_keys(path: &Path) -> Result<Rows<PageKey>, OutputError> {
     })
 }
 
+/// Opens a file of `changes` for its keys.
+///
+/// # Errors
+///
+/// Fails where the file cannot be opened, or its footer is damaged.
+pub fn read_change_keys(path: &Path) -> Result<Rows<ChangeKey>, OutputError> {
+    open_rows(path, &["seq", "op", "chunk_id"], |batch| {
+        let seq = batch.column_by_name("seq")?.as_primitive_opt::<Int64Type>()?;
+        let op = strings(batch, "op")?;
+        let chunk_id = strings(batch, "chunk_id")?;
+        (0..batch.num_rows())
+            .map(|n| {
+                Some(ChangeKey {
+                    seq: seq.value(n),
+                    op: op.value(n).to_owned(),
+                    chunk_id: Uuid::parse_str(chunk_id.value(n)).ok()?,
+                })
+            })
+            .collect()
+    })
+}
+
 impl<T> Iterator for Rows<T> {
     type Item = Result<T, OutputError>;
 
@@ -125,27 +157,18 @@ impl<T> Iterator for Rows<T> {
             if let Some(row) = self.decoded.next() {
                 return Some(Ok(row));
             }
-            let batch = match guarded(&self.path, || self.reader.as_mut()?.next()) {
-                Ok(Some(batch)) => batch.map_err(ParquetError::from),
-                Ok(None) => return None,
-                Err(error) => return Some(Err(self.stop(error))),
-            };
-            let rows = batch.map_err(OutputError::read(&self.path)).and_then(|batch| {
-                let impossible = || OutputError::mismatch(&self.path, "impossible values");
+            let rows = self.batches.next()?.and_then(|batch| {
+                let impossible = || OutputError::mismatch(&self.batches.path, "impossible values");
                 (self.decode)(&batch).ok_or_else(impossible)
             });
             match rows {
                 Ok(rows) => self.decoded = rows.into_iter(),
-                Err(error) => return Some(Err(self.stop(error))),
+                Err(error) => {
+                    self.batches.reader = None;
+                    return Some(Err(error));
+                }
             }
         }
-    }
-}
-
-impl<T> Rows<T> {
-    fn stop(&mut self, error: OutputError) -> OutputError {
-        self.reader = None;
-        error
     }
 }
 
@@ -168,6 +191,35 @@ pub(super) fn read_footer(path: &Path) -> Result<Footer, OutputError> {
     Ok(Footer { rows, columns })
 }
 
+/// Opens a file for whole rows, at most `batch_rows` at a time.
+pub(super) fn read_batches(path: &Path, batch_rows: usize) -> Result<Batches, OutputError> {
+    let builder = open(path)?;
+    let reader = guarded(path, || builder.with_batch_size(batch_rows).build())?
+        .map_err(OutputError::read(path))?;
+    Ok(Batches { path: path.to_owned(), reader: Some(reader) })
+}
+
+/// The rows of a part, in order. After an error there are no more.
+pub(super) struct Batches {
+    path: PathBuf,
+    reader: Option<ParquetRecordBatchReader>,
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, OutputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = guarded(&self.path, || self.reader.as_mut()?.next());
+        let batch = next.transpose()?.and_then(|batch| {
+            batch.map_err(ParquetError::from).map_err(OutputError::read(&self.path))
+        });
+        if batch.is_err() {
+            self.reader = None;
+        }
+        Some(batch)
+    }
+}
+
 fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, OutputError> {
     let file = File::open(path).map_err(OutputError::io("open", path))?;
     guarded(path, || ParquetRecordBatchReaderBuilder::try_new(file))?
@@ -185,7 +237,8 @@ fn open_rows<T>(
         guarded(path, || builder.with_projection(mask).with_batch_size(BATCH_ROWS).build())?
             .map_err(OutputError::read(path))?;
     let decoded = Vec::new().into_iter();
-    Ok(Rows { path: path.to_owned(), reader: Some(reader), decode, decoded })
+    let batches = Batches { path: path.to_owned(), reader: Some(reader) };
+    Ok(Rows { batches, decode, decoded })
 }
 
 /// Runs `read`; a panic of the decoder becomes an error about the file.
@@ -195,16 +248,16 @@ fn guarded<T>(path: &Path, read: impl FnOnce() -> T) -> Result<T, OutputError> {
 }
 
 /// A column of texts, or `None` where there is none of the kind.
-fn strings<'a>(batch: &'a RecordBatch, name: &str) -> Option<&'a StringArray> {
+pub(super) fn strings<'a>(batch: &'a RecordBatch, name: &str) -> Option<&'a StringArray> {
     batch.column_by_name(name)?.as_string_opt::<i32>()
 }
 
 /// A column of numbers, or `None` where there is none of the kind.
-fn numbers<'a>(batch: &'a RecordBatch, name: &str) -> Option<&'a Int32Array> {
+pub(super) fn numbers<'a>(batch: &'a RecordBatch, name: &str) -> Option<&'a Int32Array> {
     batch.column_by_name(name)?.as_primitive_opt::<Int32Type>()
 }
 
 /// The number in row `n`, or `None` where it is null or negative.
-fn count(numbers: &Int32Array, n: usize) -> Option<u32> {
+pub(super) fn count(numbers: &Int32Array, n: usize) -> Option<u32> {
     numbers.is_valid(n).then(|| numbers.value(n)).and_then(|n| u32::try_from(n).ok())
 }

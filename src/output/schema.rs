@@ -1,10 +1,13 @@
 //! The columns of the corpus: one table that the writer, the readers and the documentation share.
 //!
-//! In: nothing. Out: [`PAGES`] and [`CHUNKS`] as data, and what Arrow and Parquet need of them.
+//! In: nothing. Out: [`PAGES`], [`CHUNKS`] and [`CHANGES`] as data, and what Arrow and Parquet need of them.
 //! Promise: a column that stands here is written under this name, with this type, in this order.
 //! Names are stable: columns are added, never renamed. It holds no rows.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, LazyLock},
+};
 
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::{
@@ -186,6 +189,27 @@ pub const CHUNKS: &[Column] = &[
     column("run_id", Text, "the run that wrote the row"),
     column("version", Int32, "counts the contents that the page has had, from 1"),
 ];
+
+/// What a row of `changes` says besides the chunk's columns.
+const CHANGE: [Column; 4] = [
+    column("run_id", Text, "the run that told it"),
+    column("seq", Int64, "counts the changes of the corpus, from 0"),
+    column("op", Text, "upsert, meta (same content, other place or time) or delete"),
+    column("reason", Text, "new_page, edited, rechunked, moved, page_gone, duplicate or filtered"),
+];
+
+/// Columns of a chunk that a deletion has as well.
+const DELETED: [&str; 3] = ["chunk_id", "document_id", "url"];
+
+/// The columns of `changes`: one row a chunk that appeared, moved or went; each chunk at most once
+/// a run. Those of the chunk are null where it went.
+pub static CHANGES: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let chunk = CHUNKS
+        .iter()
+        .filter(|column| column.name != "run_id")
+        .map(|column| if DELETED.contains(&column.name) { *column } else { column.where_known() });
+    CHANGE.into_iter().chain(chunk).collect()
+});
 
 impl ColumnType {
     fn data_type(self) -> DataType {

@@ -11,18 +11,36 @@ use tokio_util::sync::CancellationToken;
 
 use super::host::{HostEnd, work};
 use super::pool::Pool;
+use super::run::Run;
 use super::shared::Shared;
 use super::summary::Deferred;
-use super::writer::{Writer, conclude, run_id};
 use super::{Clock, Converter, Progress, RunError, RunSummary};
 use crate::config::Config;
 use crate::fetch::{Budget, Fetcher};
 use crate::frontier::Scope;
-use crate::model::WebUrl;
-use crate::store::{CommitRules, FoundUrl, Store};
+use crate::model::{Ratio, WebUrl};
+use crate::store::{FoundUrl, Revisit, Store};
 
 /// Most hosts at work at once.
 const MAX_ACTIVE_HOSTS: usize = 1_000;
+
+/// Live pages held against the scope at once.
+const LIVE_BATCH: u32 = 1_000;
+
+/// What a crawl does besides what its config says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CrawlMode {
+    /// Visits every known page, due or not.
+    pub all: bool,
+    /// Deletes pages that are gone, however many they are.
+    pub allow_deletes: bool,
+}
+
+impl CrawlMode {
+    fn most_deleted(self, config: &Config) -> Ratio {
+        if self.allow_deletes { Ratio::ALL } else { config.recrawl.max_delete_ratio }
+    }
+}
 
 /// Crawls what `config` describes, from where an earlier run left off. `stop` ends it in order:
 /// what is in flight is finished and committed.
@@ -32,6 +50,7 @@ const MAX_ACTIVE_HOSTS: usize = 1_000;
 /// Fails where the state or the corpus cannot be read or written; what was committed stays.
 pub async fn crawl(
     config: &Config,
+    mode: CrawlMode,
     progress: Arc<Progress>,
     stop: CancellationToken,
     clock: Clock,
@@ -40,57 +59,23 @@ pub async fn crawl(
     let budget = Budget::new(config.run.body_bytes());
     let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
     let pool = Pool::new(&config.run, Converter::new(config))?;
-    let store = Arc::new(Store::open(&config.state_path()).await?);
-    let parts = Parts { scope, fetcher, pool, store: Arc::clone(&store), progress };
-    let result = run(config, parts, stop, clock).await;
-    if let Some(store) = Arc::into_inner(store) {
-        store.close().await;
-    }
-    result
-}
-
-struct Parts {
-    scope: Scope,
-    fetcher: Fetcher,
-    pool: Pool,
-    store: Arc<Store>,
-    progress: Arc<Progress>,
-}
-
-async fn run(
-    config: &Config,
-    parts: Parts,
-    stop: CancellationToken,
-    clock: Clock,
-) -> Result<RunSummary, RunError> {
-    let Parts { scope, fetcher, pool, store, progress } = parts;
-    let started_at = clock.now();
-    let config_hash = config.content_hash();
-    store.recover_leases().await?;
-    let number = store.begin_run(&config_hash.to_string(), started_at).await?;
+    let run = Run::begin(config, Arc::clone(&progress), clock).await?;
+    fill_frontier(config, mode, &scope, &run, clock).await?;
+    progress.queue(run.store.queued().await?, 0);
     let unsettled = Arc::new(AtomicUsize::new(0));
     let (ready, to_schedule) = unbounded_channel();
-    let writer = Writer {
-        store: Arc::clone(&store),
-        output: config.output.clone(),
-        rules: CommitRules { run: number, max_depth: config.crawl.max_depth, dedup: config.dedup },
-        config_hash,
-        progress: Arc::clone(&progress),
-        unsettled: Arc::clone(&unsettled),
-        ready: Some(ready),
-    };
-    writer.recover().await?;
-    progress.queue(fill_frontier(config, &scope, &store).await?, 0);
     let (finished, to_write) = unbounded_channel();
+    let writer = run.writer(config.crawl.max_depth, Arc::clone(&unsettled), Some(ready));
     let shared = Arc::new(Shared {
         config: config.clone(),
-        store: Arc::clone(&store),
+        store: Arc::clone(&run.store),
+        converter: config.content_hash(),
         fetcher,
         scope,
         pool,
         clock,
-        progress: Arc::clone(&progress),
-        run_id: run_id(number).into(),
+        progress,
+        run_id: run.id().into(),
         finished,
         unsettled,
         ending: stop.child_token(),
@@ -102,50 +87,45 @@ async fn run(
     });
     let writing = tokio::spawn(writer.run(to_write));
     let scheduled = schedule(&shared, to_schedule).await;
-    let is_interrupted = shared.stop.is_cancelled();
-    let is_limited = shared.limit_reached.load(Ordering::Acquire);
+    let ending = shared.how_it_ends();
     // The last sender goes, so that the writer ends when it has committed all.
     drop(shared);
     writing.await.map_err(|_| RunError::Defect)??;
-    let mut summary = RunSummary { run_id: run_id(number), started_at, ..RunSummary::default() };
-    summary.deferred = scheduled?;
-    let reason = match (is_limited, is_interrupted) {
-        (true, _) => "limit",
-        (_, true) => "interrupted",
-        _ => "finished",
-    };
-    reason.clone_into(&mut summary.reason);
-    summary.ended_at = clock.now();
-    count(&store, number, &progress, &mut summary).await?;
-    conclude(&store, number, &config.output.path, &summary).await?;
-    Ok(summary)
+    let deferred = scheduled?;
+    run.conclude(ending, mode.most_deleted(config), |summary| summary.deferred = deferred).await
 }
 
-/// Counts what a run did.
-async fn count(
-    store: &Store,
-    run: i64,
-    progress: &Progress,
-    summary: &mut RunSummary,
+/// Puts seeds, and known pages that are due, into the frontier.
+async fn fill_frontier(
+    config: &Config,
+    mode: CrawlMode,
+    scope: &Scope,
+    run: &Run,
+    clock: Clock,
 ) -> Result<(), RunError> {
-    for (authority, deferred) in &mut summary.deferred {
-        deferred.pages = store.waiting(authority).await?;
-    }
-    summary.count(&store.report(Some(run)).await?);
-    summary.links_refused = progress.refused();
-    let view = progress.view();
-    summary.requests = view.requests;
-    summary.bytes = view.bytes;
+    let max_depth = config.crawl.max_depth;
+    let which = Revisit { now: clock.now(), all: mode.all, max_depth, recrawl: config.recrawl };
+    run.store.revisit(&which, config.content_hash()).await?;
+    requeue_out_of_scope(scope, &run.store).await?;
+    let seeds: Vec<FoundUrl> = scope.seeds().iter().map(FoundUrl::from).collect();
+    run.store.enqueue(&seeds, 0, max_depth, None).await?;
     Ok(())
 }
 
-/// Puts seeds and pages that failed before into the frontier, and counts what waits there.
-async fn fill_frontier(config: &Config, scope: &Scope, store: &Store) -> Result<u64, RunError> {
-    store.requeue_failed(config.crawl.max_depth).await?;
-    let seeds: Vec<FoundUrl> = scope.seeds().iter().map(FoundUrl::from).collect();
-    store.enqueue(&seeds, 0, config.crawl.max_depth, None).await?;
-    let waiting = store.report(None).await?.waiting;
-    Ok(waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum())
+/// Has pages settled again that a rule now keeps out: no request is made for them.
+async fn requeue_out_of_scope(scope: &Scope, store: &Store) -> Result<(), RunError> {
+    let mut after = 0;
+    loop {
+        let pages = store.live_urls(after, LIVE_BATCH).await?;
+        let Some((last, _)) = pages.last() else { return Ok(()) };
+        after = *last;
+        let is_out = |url: &str| WebUrl::parse(url).is_ok_and(|url| !scope.admits(&url));
+        let out: Vec<i64> =
+            pages.iter().filter(|(_, url)| is_out(url)).map(|(id, _)| *id).collect();
+        if !out.is_empty() {
+            store.requeue(&out).await?;
+        }
+    }
 }
 
 /// Gives every host with waiting pages a worker, until no page waits and none is on its way.

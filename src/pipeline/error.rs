@@ -28,6 +28,14 @@ pub enum RunError {
     /// A file stands under the name of a part and is none of this corpus's.
     #[error("a file that this corpus does not know stands in its way: `{0}`")]
     UnknownFile(std::path::PathBuf),
+    /// No run of the corpus has this name.
+    #[error("there is no run `{run}`")]
+    UnknownRun {
+        /// The name.
+        run: String,
+        /// The last run.
+        last: Option<String>,
+    },
     /// No threads could be started.
     #[error("no threads for conversion")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -43,9 +51,14 @@ impl RunError {
             Self::Store(StoreError::Locked { .. } | StoreError::Newer { .. }) => 5,
             Self::Store(error) if error.is_storage() => 4,
             Self::Output(error) if error.is_storage() => 4,
-            Self::Fetch(_) | Self::Scope(_) | Self::Extract(_) => 2,
+            Self::Fetch(_) | Self::Scope(_) | Self::Extract(_) | Self::UnknownRun { .. } => 2,
             _ => 1,
         }
+    }
+
+    /// Whether whoever reads what is written has stopped reading.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.is_closed_pipe())
     }
 
     fn is_out_of_space(&self) -> bool {
@@ -66,6 +79,8 @@ impl RunError {
             Self::Store(StoreError::Damaged { .. }) => {
                 "restore the file from a backup, or move it away to begin anew; the corpus itself is untouched".to_owned()
             }
+            Self::UnknownRun { last: Some(last), .. } => format!("the last run is `{last}`"),
+            Self::UnknownRun { last: None, .. } => "no run has ended yet".to_owned(),
             Self::UnknownFile(_) => "move the file away; nothing was deleted".to_owned(),
             _ if self.is_out_of_space() => {
                 "free some space, then run the same command: it goes on where it was, and nothing is lost".to_owned()

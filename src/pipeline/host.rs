@@ -55,7 +55,7 @@ pub(super) async fn work(shared: &Arc<Shared>, authority: &str) -> Result<HostEn
         if shared.is_ending() {
             return Ok(HostEnd::Stopped);
         }
-        let batch = shared.store.lease(authority, LEASE).await?;
+        let batch = shared.store.lease(authority, LEASE, shared.converter).await?;
         if batch.is_empty() {
             return Ok(HostEnd::Exhausted);
         }
@@ -105,8 +105,7 @@ impl Worker<'_> {
 
     async fn request(&self, request: &Request) -> Result<Done, RunError> {
         let shared = self.shared;
-        if !shared.scope.seeds().contains(&request.url) && shared.scope.check(&request.url).is_err()
-        {
+        if !shared.scope.admits(&request.url) {
             let outcome = PageOutcome::Excluded(Exclusion::OutOfScope);
             self.settle(request, None, outcome, Found::default());
             return Ok(Done::Settled);

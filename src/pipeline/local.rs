@@ -8,13 +8,14 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::inputs::{Input, InputError, NamedPage, read_pages};
 use super::pool::Pool;
+use super::run::{Ending, Run};
 use super::summary::RunSummary;
-use super::writer::{Finished, Writer, conclude, run_id};
+use super::writer::Finished;
 use super::{Clock, Converted, Converter, PageInput, Progress, RunError};
 use crate::config::Config;
 use crate::fetch::{Budget, Permit};
 use crate::model::{ErrorCode, PageError, PageOutcome};
-use crate::store::{CommitRules, Committed, Found, Store};
+use crate::store::{Committed, Found};
 
 /// What is converted, and how.
 #[derive(Debug)]
@@ -139,30 +140,17 @@ pub async fn convert_to_corpus(
     complain: impl FnMut(&InputError) + Send + 'static,
 ) -> Result<(RunSummary, Result<(), InputError>), RunError> {
     let pool = Arc::new(job.pool()?);
-    let store = Arc::new(Store::open(&job.config.state_path()).await?);
-    let started_at = job.clock.now();
-    let config_hash = job.config.content_hash();
-    let run = store.begin_run(&config_hash.to_string(), started_at).await?;
+    let run = Run::begin(&job.config, Arc::clone(&progress), job.clock).await?;
     let unsettled = Arc::new(AtomicUsize::new(0));
-    let writer = Writer {
-        store: Arc::clone(&store),
-        output: job.config.output.clone(),
-        rules: CommitRules { run, max_depth: u32::MAX, dedup: job.config.dedup },
-        config_hash,
-        progress: Arc::clone(&progress),
-        unsettled: Arc::clone(&unsettled),
-        ready: None,
-    };
-    writer.recover().await?;
     let (finished, queue) = unbounded_channel();
-    let writing = tokio::spawn(writer.run(queue));
+    let writing = tokio::spawn(run.writer(u32::MAX, Arc::clone(&unsettled), None).run(queue));
     let feed = Feed {
         pool,
         budget: Budget::new(job.config.run.body_bytes()),
         finished,
         unsettled,
-        run_id: run_id(run).into(),
-        now: started_at,
+        run_id: run.id().into(),
+        now: job.clock.now(),
         most_bytes: job.config.fetch.max_body_bytes,
         handle: tokio::runtime::Handle::current(),
     };
@@ -170,12 +158,8 @@ pub async fn convert_to_corpus(
     let read = tokio::task::spawn_blocking(move || feed.run(&inputs, complain)).await;
     let read = read.map_err(|_| RunError::Defect)?;
     writing.await.map_err(|_| RunError::Defect)??;
-    let mut summary = RunSummary { run_id: run_id(run), started_at, ..RunSummary::default() };
-    "finished".clone_into(&mut summary.reason);
-    summary.count(&store.report(Some(run)).await?);
-    summary.bytes = progress.view().bytes;
-    summary.ended_at = job.clock.now();
-    conclude(&store, run, &job.config.output.path, &summary).await?;
+    let summary =
+        run.conclude(Ending::Finished, job.config.recrawl.max_delete_ratio, |_| ()).await?;
     Ok((summary, read))
 }
 

@@ -11,12 +11,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::pool::Pool;
+use super::run::Ending;
 use super::writer::Finished;
 use super::{Clock, Converted, Progress, RunError};
 use crate::config::Config;
 use crate::fetch::{Answer, Fetcher, Get, RobotsAnswer, RobotsFile, RobotsMode, Turn};
 use crate::frontier::{Scope, SitemapLimits, parse_sitemap};
-use crate::model::{Validators, WebUrl};
+use crate::model::{ContentHash, Validators, WebUrl};
 use crate::store::{Committed, Found, FoundUrl, Store};
 
 /// Deepest nesting of sitemap indexes.
@@ -32,6 +33,8 @@ const ENQUEUE_BATCH: usize = 1_000;
 pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) store: Arc<Store>,
+    /// What this run makes content by.
+    pub(super) converter: ContentHash,
     pub(super) fetcher: Fetcher,
     pub(super) scope: Scope,
     pub(super) pool: Pool,
@@ -72,6 +75,17 @@ impl Shared {
     pub(super) fn reach_limit(&self) {
         self.limit_reached.store(true, Ordering::Release);
         self.ending.cancel();
+    }
+
+    /// How the crawl ends, once it does.
+    pub(super) fn how_it_ends(&self) -> Ending {
+        if self.limit_reached.load(Ordering::Acquire) {
+            Ending::Limit
+        } else if self.stop.is_cancelled() {
+            Ending::Interrupted
+        } else {
+            Ending::Finished
+        }
     }
 
     /// The robots.txt of an authority, read once a run; its delay takes effect. `None` where the

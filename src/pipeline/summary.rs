@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::model::{Ratio, Timestamp};
-use crate::store::StateReport;
+use crate::store::{Deletions, StateReport};
 
 /// What a run did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -36,6 +36,23 @@ pub struct RunSummary {
     pub tokens: u64,
     /// Pages that wait.
     pub queued: u64,
+    /// What was told to the change feed.
+    pub changes: ChangeCounts,
+    /// Pages that were deleted because they are gone, or would have been.
+    pub deletions: Deletions,
+    /// When the next known page is due, in microseconds since 1970 UTC.
+    pub next_due: Option<Timestamp>,
+}
+
+/// How many chunks the change feed was told of, by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ChangeCounts {
+    /// Chunks to embed and to store.
+    pub upsert: u64,
+    /// Chunks whose place or time is another.
+    pub meta: u64,
+    /// Chunks that went.
+    pub delete: u64,
 }
 
 /// Why a host's pages wait for the next run.
@@ -66,6 +83,11 @@ impl RunSummary {
         self.tokens = report.tokens;
         self.queued =
             report.waiting.iter().filter(|(state, _)| state == "queued").map(|(_, n)| n).sum();
+    }
+
+    /// Whether more pages are gone than a run deletes without being told to.
+    pub fn refuses_to_delete(&self) -> bool {
+        self.reason == "finished" && self.deletions.condemned > 0 && !self.deletions.are_applied
     }
 
     /// How many pages of this run have `outcome`.

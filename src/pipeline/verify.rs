@@ -1,14 +1,17 @@
 //! Holds state, parts and manifest against each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::RunError;
-use super::writer::{blocking, file_info, manifest};
+use super::publish::{blocking, file_info, manifest};
 use crate::config::Config;
-use crate::output::{FileKind, check_file, list_files, read_chunk_keys, read_manifest};
-use crate::store::{Store, StoredPart};
+use crate::output::{
+    ChangeKey, FileKind, OutputError, check_file, list_files, read_change_keys, read_chunk_keys,
+    read_manifest,
+};
+use crate::store::{Store, StoredFile, StoredPart, SupersededBy};
 
 /// What does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,6 +55,7 @@ pub async fn verify(config: &Config) -> Result<VerifyReport, RunError> {
     check_files(config, &parts, sealed.iter().map(|part| part.id).collect(), &mut report).await?;
     check_manifest(config, &store, &mut report).await?;
     check_chunks(config, &store, &parts, &mut report).await?;
+    check_feed(config, &store, &parts, &mut report).await?;
     let lost = store.lost_links().await?;
     if lost > 0 {
         report.find(
@@ -136,15 +140,15 @@ async fn check_manifest(
             return Ok(());
         }
     };
-    let is_known = written.parts.iter().all(|part| expected.parts.contains(part))
-        && written.superseded.iter().all(|old| expected.superseded.contains(old))
-        && written.runs.iter().all(|run| expected.runs.contains(run));
-    if !is_known {
+    let retired = store.retired_files().await?;
+    let is_known = written.parts.iter().all(|part| {
+        let is_retired = part.files.iter().all(|file| retired.contains(&file.path));
+        is_retired || expected.parts.contains(part)
+    });
+    if !is_known || !written.runs.iter().all(|run| expected.runs.contains(run)) {
         report.find("M", "the manifest says what the state does not".to_owned());
     }
-    report.is_manifest_behind = written.parts.len() < expected.parts.len()
-        || written.superseded.len() < expected.superseded.len()
-        || written.runs.len() < expected.runs.len();
+    report.is_manifest_behind = written != expected;
     Ok(())
 }
 
@@ -155,13 +159,12 @@ async fn check_chunks(
     parts: &[StoredPart],
     report: &mut VerifyReport,
 ) -> Result<(), RunError> {
-    let superseded = store.superseded().await?;
-    let is_superseded: std::collections::HashSet<(String, u32)> =
+    let superseded = store.superseded(SupersededBy::Committed).await?;
+    let is_superseded: HashSet<(String, u32)> =
         superseded.into_iter().map(|old| (old.document_id, old.version)).collect();
     let mut seen: HashMap<(String, u32), Seen> = HashMap::new();
-    for part in parts {
-        let path = FileKind::Chunks.path(part.id.unsigned_abs());
-        let file = config.output.path.join(&path);
+    for StoredFile { path, .. } in files(parts, FileKind::Chunks) {
+        let file = config.output.path.join(path);
         let counted = blocking(move || -> Result<_, RunError> { Ok(count_chunks(&file)) }).await?;
         match counted {
             Ok(counts) => {
@@ -199,6 +202,63 @@ async fn check_chunks(
         }
     }
     Ok(())
+}
+
+/// The change feed, applied from its beginning, gives the chunks that it has told.
+async fn check_feed(
+    config: &Config,
+    store: &Store,
+    parts: &[StoredPart],
+    report: &mut VerifyReport,
+) -> Result<(), RunError> {
+    let mut held: HashSet<uuid::Uuid> = HashSet::new();
+    let mut next = 0;
+    for file in files(parts, FileKind::Changes) {
+        let path = config.output.path.join(&file.path);
+        let changes = blocking(move || Ok::<_, RunError>(read_told(&path))).await?;
+        let changes = match changes {
+            Ok(changes) => changes,
+            Err(what) => {
+                report.find("V10", what);
+                continue;
+            }
+        };
+        for change in changes {
+            if change.seq != next {
+                report.find("V10", format!("change {} stands where {next} should", change.seq));
+            }
+            next = change.seq + 1;
+            let was_held = held.contains(&change.chunk_id);
+            if was_held != (change.op != "upsert") {
+                let what = format!("change {next}: `{}` of chunk {}", change.op, change.chunk_id);
+                report.find("V10", what);
+            }
+            if change.op == "delete" {
+                held.remove(&change.chunk_id);
+            } else {
+                held.insert(change.chunk_id);
+            }
+        }
+    }
+    let told = store.told_chunks().await?;
+    if held != told {
+        let (missing, extra) = (told.difference(&held).count(), held.difference(&told).count());
+        let what =
+            format!("applied, the change feed lacks {missing} chunks and has {extra} too many");
+        report.find("V10", what);
+    }
+    Ok(())
+}
+
+/// The files of `kind`, in the order of their parts.
+fn files(parts: &[StoredPart], kind: FileKind) -> impl Iterator<Item = &StoredFile> {
+    parts.iter().flat_map(|part| &part.files).filter(move |file| file.kind == kind.folder())
+}
+
+/// The changes of a part; an error is said in words.
+fn read_told(path: &std::path::Path) -> Result<Vec<ChangeKey>, String> {
+    let changes = read_change_keys(path).and_then(Iterator::collect);
+    changes.map_err(|error: OutputError| said(&error))
 }
 
 /// What was seen of one content of a document.

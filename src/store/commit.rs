@@ -1,10 +1,13 @@
 //! The commit point: a page's state, its links, its hashes and its chunks, in one transaction.
 
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
 
+use super::dedup::Known;
 use super::frontier::{ENQUEUE, authorities};
+use super::visits::Place;
 use super::{CommitRules, FoundUrl, Store, StoreError, spool};
-use crate::model::{PageOutcome, PageRecord, Timestamp};
+use crate::model::{PageFlag, PageOutcome, PageRecord, Timestamp};
 
 /// A page that is done, as it comes from conversion.
 #[derive(Debug)]
@@ -88,20 +91,56 @@ impl Commit<'_> {
         let Committed { id, mut record, found } = page;
         let known = self.known(&record.url).await?;
         record.version = known.as_ref().map_or(1, |known| known.version.max(1));
-        record.first_seen_at = known
-            .as_ref()
-            .and_then(|known| known.first_seen_at)
-            .map_or(record.fetched_at, Timestamp);
-        record.changed_at = record.fetched_at;
-        if record.outcome == PageOutcome::Collected {
-            self.settle_content(&mut record, known.as_ref()).await?;
-        } else {
-            self.settle_redirect(&mut record).await?;
-            self.settle_absence(&mut record, known.as_ref()).await?;
+        let now = record.fetched_at;
+        let earlier = |moment: Option<i64>| moment.map_or(now, Timestamp);
+        record.first_seen_at = earlier(known.as_ref().and_then(|known| known.first_seen_at));
+        record.changed_at = now;
+        match record.outcome {
+            PageOutcome::Collected => self.settle_content(&mut record, known.as_ref()).await?,
+            PageOutcome::Unchanged => Self::settle_unchanged(&mut record, known.as_ref()),
+            _ => self.settle_redirect(&mut record).await?,
         }
-        let id = self.write_page(id, &record).await?;
+        let mut place = Place::after(&record.outcome, known.as_ref(), now, &self.rules.recrawl);
+        if place.is_live && record.is_content_duplicate() {
+            // Its content is in the corpus as that of its original: nothing is lost.
+            place = Place { is_live: false, condemned: None, ..place };
+        }
+        if place.is_stale(&record.outcome) {
+            record.flags.push(PageFlag::Stale);
+        }
+        if record.outcome != PageOutcome::Collected {
+            record.changed_at = earlier(known.as_ref().and_then(|known| known.changed_at));
+        }
+        if !record.has_body() {
+            record.validators = known.as_ref().map(|k| k.validators.clone()).unwrap_or_default();
+        }
+        let converter = self.converter(&record, known.as_ref());
+        let id = self.write_page(id, &record, &place, converter).await?;
+        if record.outcome == PageOutcome::Collected {
+            self.note_chunks(id, &record).await?;
+        }
+        if place.condemned.is_some() {
+            self.release_duplicates(&record.url).await?;
+        }
         self.spool(id, &record).await?;
         self.links(id, &record, found).await
+    }
+
+    /// What made the content that the store now knows of the page.
+    fn converter(&self, record: &PageRecord, known: Option<&Known>) -> Option<String> {
+        match &record.outcome {
+            PageOutcome::Collected | PageOutcome::Unchanged => {
+                Some(self.rules.converter.to_string())
+            }
+            PageOutcome::Failed(_) => known.and_then(|known| known.converter.clone()),
+            _ if record.is_content_duplicate() => Some(self.rules.converter.to_string()),
+            _ => None,
+        }
+    }
+
+    /// Adds the authorities of rows that wait now.
+    pub(super) fn news(&mut self, rows: &[SqliteRow]) {
+        self.settled.authorities.extend(authorities(rows));
     }
 
     pub(super) fn encode(&self, record: &PageRecord) -> Result<(Vec<u8>, i64), StoreError> {
@@ -115,13 +154,9 @@ impl Commit<'_> {
         &mut self,
         id: Option<i64>,
         record: &PageRecord,
+        place: &Place,
+        converter: Option<String>,
     ) -> Result<i64, StoreError> {
-        // A page that fails keeps what is known of it, and its chunks.
-        let is_live = match record.outcome {
-            PageOutcome::Collected | PageOutcome::Unchanged => Some(true),
-            PageOutcome::Failed(_) => None,
-            _ => Some(false),
-        };
         let is_failed = matches!(record.outcome, PageOutcome::Failed(_));
         let counts = (record.outcome == PageOutcome::Collected)
             .then(|| (record.chunks.len() as u64, record.token_count()));
@@ -133,11 +168,11 @@ impl Commit<'_> {
         sqlx::query(
             "UPDATE page SET state = ?2, crashes = 0, outcome = ?3, reason = ?4, duplicate_of = ?5, etag = ?6,
                  last_modified = ?7, body_hash = coalesce(?8, body_hash),
-                 content_hash = coalesce(?9, content_hash), is_alias = ?10,
-                 is_live = coalesce(?11, is_live),
+                 content_hash = coalesce(?9, content_hash), is_alias = coalesce(?10, is_alias), is_live = ?11,
                  document_id = ?12, version = ?13, chunk_count = coalesce(?14, chunk_count),
                  token_count = coalesce(?15, token_count), first_seen_at = ?16, changed_at = ?17,
-                 checked_at = ?18, run_id = ?19
+                 checked_at = ?18, run_id = ?19, converter = ?20, interval_secs = ?21, due_at = ?22,
+                 missing_since = ?23, condemned = ?24
              WHERE id = ?1",
         )
         .bind(id)
@@ -149,8 +184,8 @@ impl Commit<'_> {
         .bind(&record.validators.last_modified)
         .bind(record.body_hash.map(|hash| hash.to_string()))
         .bind(record.content_hash.map(|hash| hash.to_string()))
-        .bind(record.is_alias())
-        .bind(is_live)
+        .bind(record.has_body().then(|| record.is_alias()))
+        .bind(place.is_live)
         .bind(record.document_id.to_string())
         .bind(i64::from(record.version))
         .bind(counts.map(|(chunks, _)| chunks.cast_signed()))
@@ -159,21 +194,25 @@ impl Commit<'_> {
         .bind(record.changed_at.0)
         .bind(record.fetched_at.0)
         .bind(run)
+        .bind(converter)
+        .bind(place.interval_secs)
+        .bind(place.due_at)
+        .bind(place.missing_since)
+        .bind(&place.condemned)
         .execute(self.connection())
         .await
         .map_err(|source| self.failed(source))?;
         Ok(id)
     }
 
-    /// The row of a page that was not leased.
+    /// The row of a page that was not leased, and that no host will be asked for.
     async fn page_row(&mut self, record: &PageRecord) -> Result<i64, StoreError> {
         sqlx::query_scalar(
-            "INSERT INTO page (url, fetch_url, authority, state, depth) VALUES (?1, ?2, ?3, 'done', ?4)
+            "INSERT INTO page (url, fetch_url, authority, state, depth) VALUES (?1, ?2, '', 'done', ?3)
              ON CONFLICT (url) DO UPDATE SET state = 'done' RETURNING id",
         )
         .bind(&record.url)
         .bind(&record.final_url)
-        .bind(&record.host)
         .bind(i64::from(record.depth))
         .fetch_one(self.connection())
         .await
@@ -222,7 +261,7 @@ impl Commit<'_> {
             .fetch_all(self.connection())
             .await
             .map_err(|source| self.failed(source))?;
-        self.settled.authorities.extend(authorities(&rows));
+        self.news(&rows);
         self.settled.found += rows.len() as u64;
         sqlx::query(
             "INSERT OR IGNORE INTO link (from_id, to_id)
@@ -255,7 +294,7 @@ impl Commit<'_> {
             .fetch_all(self.connection())
             .await
             .map_err(|source| self.failed(source))?;
-            self.settled.authorities.extend(authorities(&rows));
+            self.news(&rows);
             from = rows.iter().filter_map(|row| row.try_get("id").ok()).collect();
         }
         Ok(())

@@ -5,7 +5,9 @@ use sqlx::sqlite::SqliteRow;
 
 use super::commit::Commit;
 use super::{StoreError, spool};
-use crate::model::{DuplicateBy, ErrorCode, Markdown, PageError, PageOutcome, PageRecord};
+use crate::model::{
+    DuplicateBy, ErrorCode, Markdown, PageError, PageOutcome, PageRecord, Validators,
+};
 
 /// Longest chain of redirects that is followed when a loop is looked for.
 const MAX_CHAIN: usize = 32;
@@ -18,8 +20,15 @@ pub(super) struct Known {
     content_hash: Option<String>,
     pub(super) version: u32,
     is_alias: bool,
-    is_live: bool,
+    pub(super) is_live: bool,
     pub(super) first_seen_at: Option<i64>,
+    pub(super) changed_at: Option<i64>,
+    pub(super) interval_secs: Option<u64>,
+    pub(super) missing_since: Option<i64>,
+    reason: Option<String>,
+    duplicate_of: Option<String>,
+    pub(super) converter: Option<String>,
+    pub(super) validators: Validators,
 }
 
 impl Known {
@@ -33,7 +42,25 @@ impl Known {
             is_alias: row.try_get("is_alias")?,
             is_live: row.try_get("is_live")?,
             first_seen_at: row.try_get("first_seen_at")?,
+            changed_at: row.try_get("changed_at")?,
+            interval_secs: row.try_get("interval_secs")?,
+            missing_since: row.try_get("missing_since")?,
+            reason: row.try_get("reason")?,
+            duplicate_of: row.try_get("duplicate_of")?,
+            converter: row.try_get("converter")?,
+            validators: Validators {
+                etag: row.try_get("etag")?,
+                last_modified: row.try_get("last_modified")?,
+            },
         })
+    }
+
+    /// What the page was when it was visited last, if it was the duplicate of another.
+    fn duplicate(&self) -> Option<PageOutcome> {
+        let by = [DuplicateBy::Body, DuplicateBy::Markdown]
+            .into_iter()
+            .find(|by| Some(by.code()) == self.reason.as_deref())?;
+        Some(PageOutcome::Duplicate { of: self.duplicate_of.clone()?, by })
     }
 
     /// The place in the order of originals: the least wins.
@@ -42,7 +69,9 @@ impl Known {
     }
 }
 
-const KNOWN: &str = "SELECT id, url, document_id, content_hash, version, is_alias, is_live, first_seen_at FROM page";
+const KNOWN: &str = "
+    SELECT id, url, document_id, content_hash, version, is_alias, is_live, first_seen_at, changed_at,
+        interval_secs, missing_since, reason, duplicate_of, converter, etag, last_modified FROM page";
 
 impl Commit<'_> {
     pub(super) async fn known(&mut self, url: &str) -> Result<Option<Known>, StoreError> {
@@ -60,13 +89,14 @@ impl Commit<'_> {
     ) -> Result<(), StoreError> {
         let content_hash = record.content_hash.map(|hash| hash.to_string());
         if let Some(known) = known.filter(|known| known.is_live) {
-            if known.content_hash == content_hash {
+            // Equal Markdown may be cut in another way: by other options, or under another title.
+            if known.content_hash == content_hash && self.has_chunks(known.id, record).await? {
                 record.outcome = PageOutcome::Unchanged;
                 drop_content(record);
                 return Ok(());
             }
-            self.supersede(known, None).await?;
             record.version = known.version + 1;
+            self.supersede(known, None, record).await?;
         }
         if !self.rules.dedup.exact {
             return Ok(());
@@ -78,24 +108,17 @@ impl Commit<'_> {
             drop_content(record);
         } else {
             let of = PageOutcome::Duplicate { of: record.url.clone(), by };
-            self.supersede(&other, Some(of)).await?;
+            self.supersede(&other, Some(of), record).await?;
         }
         Ok(())
     }
 
-    /// Takes the chunks of a page out of the corpus that is there no more, or must not be. One
-    /// that only failed keeps them.
-    pub(super) async fn settle_absence(
-        &mut self,
-        record: &mut PageRecord,
-        known: Option<&Known>,
-    ) -> Result<(), StoreError> {
-        let is_certain = !matches!(record.outcome, PageOutcome::Failed(_) | PageOutcome::Unchanged);
-        if let Some(known) = known.filter(|known| known.is_live && is_certain) {
-            self.supersede(known, None).await?;
-            record.version = known.version + 1;
+    /// A page that the server calls unchanged is what it was before.
+    pub(super) fn settle_unchanged(record: &mut PageRecord, known: Option<&Known>) {
+        let before = known.filter(|known| !known.is_live).and_then(Known::duplicate);
+        if let Some(duplicate) = before {
+            record.outcome = duplicate;
         }
-        Ok(())
     }
 
     /// The live page with the same body or the same Markdown, other than `record`'s own.
@@ -109,7 +132,9 @@ impl Commit<'_> {
         ];
         for (hash, column, by) in hashes {
             let Some(hash) = hash else { continue };
-            let sql = format!("{KNOWN} WHERE {column} = ?1 AND is_live = 1 AND url <> ?2 LIMIT 1");
+            let sql = format!(
+                "{KNOWN} WHERE {column} = ?1 AND is_live = 1 AND condemned IS NULL AND url <> ?2 LIMIT 1"
+            );
             let row = sqlx::query(sqlx::AssertSqlSafe(sql))
                 .bind(hash.to_string())
                 .bind(&record.url)
@@ -126,18 +151,22 @@ impl Commit<'_> {
     }
 
     /// Takes a live page's chunks out of the corpus. Where its record still waits in the spool it
-    /// is rewritten there; one that a part holds is listed as superseded, and `outcome` becomes a
-    /// record of its own.
+    /// is rewritten there; one that a part holds is listed as superseded by `by`.
     async fn supersede(
         &mut self,
         page: &Known,
         outcome: Option<PageOutcome>,
+        by: &PageRecord,
     ) -> Result<(), StoreError> {
         sqlx::query("UPDATE page SET is_live = 0, chunk_count = 0, token_count = 0, version = version + 1 WHERE id = ?1")
             .bind(page.id)
             .execute(self.connection())
             .await
             .map_err(|source| self.failed(source))?;
+        self.forget_chunks(page.id).await?;
+        if outcome.is_none() {
+            self.release_duplicates(&page.url).await?;
+        }
         if let Some(outcome) = &outcome {
             sqlx::query(
                 "UPDATE page SET outcome = ?2, reason = ?3, duplicate_of = ?4 WHERE id = ?1",
@@ -154,15 +183,35 @@ impl Commit<'_> {
             return Ok(());
         }
         sqlx::query(
-            "INSERT OR IGNORE INTO superseded (document_id, url, version) VALUES (?1, ?2, ?3)",
+            "INSERT OR IGNORE INTO superseded (document_id, url, version, by_url, by_version)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
         )
         .bind(&page.document_id)
         .bind(&page.url)
         .bind(i64::from(page.version))
+        .bind(&by.url)
+        .bind(i64::from(by.version))
         .execute(self.connection())
         .await
         .map(|_| ())
         .map_err(|source| self.failed(source))
+    }
+
+    /// Has the pages visited again whose content stood in the corpus as that of `original`, which
+    /// has another now or none. What they hold was not kept, so it is asked for unconditionally.
+    pub(super) async fn release_duplicates(&mut self, original: &str) -> Result<(), StoreError> {
+        let rows = sqlx::query(
+            "UPDATE page SET state = 'queued', tries = 0, converter = NULL
+             WHERE duplicate_of = ?1 AND state = 'done'
+                 AND reason IN ('duplicate.body', 'duplicate.markdown')
+             RETURNING authority, state",
+        )
+        .bind(original)
+        .fetch_all(self.connection())
+        .await
+        .map_err(|source| self.failed(source))?;
+        self.news(&rows);
+        Ok(())
     }
 
     /// Rewrites the record of `page` that waits in the spool, and says whether there is one.

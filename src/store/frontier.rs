@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Store, StoreError};
-use crate::model::{CanonicalUrl, Request, Timestamp, Validators, WebUrl};
+use crate::model::{CanonicalUrl, ContentHash, Request, Timestamp, Validators, WebUrl};
 
 /// An address that was found, in the form in which the database takes lists of them.
 #[derive(Clone, Debug, Serialize)]
@@ -57,27 +57,6 @@ impl Store {
         .map_err(|source| self.failed("give back leases", source))
     }
 
-    /// Puts pages that failed in an earlier run back into the frontier.
-    ///
-    /// # Errors
-    ///
-    /// Fails where the database does.
-    pub async fn requeue_failed(&self, max_depth: u32) -> Result<(), StoreError> {
-        sqlx::query(
-            "UPDATE page SET state = 'queued', tries = 0
-             WHERE state = 'failed' AND reason <> 'internal.poison'",
-        )
-        .execute(&self.pool)
-        .await
-        .map_err(|source| self.failed("requeue failed pages", source))?;
-        sqlx::query("UPDATE page SET state = CASE WHEN depth > ?1 THEN 'deep' ELSE 'queued' END WHERE state IN ('deep', 'queued')")
-            .bind(i64::from(max_depth))
-            .execute(&self.pool)
-            .await
-            .map(|_| ())
-            .map_err(|source| self.failed("apply the depth limit", source))
-    }
-
     /// Puts addresses into the frontier that no page led to: seeds and entries of sitemaps.
     ///
     /// # Errors
@@ -115,6 +94,19 @@ impl Store {
             .map_err(|source| self.failed("list hosts", source))
     }
 
+    /// How many addresses wait.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn queued(&self) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM page WHERE state = 'queued'")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| self.failed("count waiting addresses", source))?;
+        Ok(count.unsigned_abs())
+    }
+
     /// How many addresses of `authority` wait.
     ///
     /// # Errors
@@ -131,20 +123,29 @@ impl Store {
         Ok(count.unsigned_abs())
     }
 
-    /// Leases up to `most` addresses of `authority`, shallowest first.
+    /// Leases up to `most` addresses of `authority`, shallowest first. A request has validators
+    /// where what is stored of the page was made by `converter`.
     ///
     /// # Errors
     ///
     /// Fails where the database does.
-    pub async fn lease(&self, authority: &str, most: u32) -> Result<Vec<Request>, StoreError> {
+    pub async fn lease(
+        &self,
+        authority: &str,
+        most: u32,
+        converter: ContentHash,
+    ) -> Result<Vec<Request>, StoreError> {
         let rows = sqlx::query(
             "UPDATE page SET state = 'leased', tries = tries + 1 WHERE id IN (
                  SELECT id FROM page WHERE state = 'queued' AND authority = ?1
                  ORDER BY tries, depth, id LIMIT ?2)
-             RETURNING id, url, fetch_url, depth, referrer, redirects, tries, crashes",
+             RETURNING id, url, fetch_url, depth, referrer, redirects, tries, crashes,
+                 CASE WHEN converter = ?3 THEN etag END AS etag,
+                 CASE WHEN converter = ?3 THEN last_modified END AS last_modified",
         )
         .bind(authority)
         .bind(i64::from(most))
+        .bind(converter.to_string())
         .fetch_all(&self.pool)
         .await
         .map_err(|source| self.failed("lease addresses", source))?;
@@ -256,6 +257,9 @@ fn request(row: &SqliteRow) -> Option<Request> {
         redirects: small("redirects"),
         tries: small("tries"),
         crashes: small("crashes"),
-        validators: Validators::default(),
+        validators: Validators {
+            etag: row.try_get("etag").ok().flatten(),
+            last_modified: row.try_get("last_modified").ok().flatten(),
+        },
     })
 }

@@ -14,13 +14,16 @@
 //! It does not decide what is in scope, writes no corpus file, and reads no clock.
 
 mod commit;
+mod compact;
 mod dedup;
 mod error;
+mod feed;
 mod frontier;
 mod lock;
 mod parts;
 mod report;
 mod spool;
+mod visits;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
@@ -31,12 +34,17 @@ use sqlx::sqlite::{
 };
 
 pub use self::commit::{Committed, Found, Settled};
+pub use self::compact::LastVisit;
 pub use self::error::StoreError;
+pub use self::feed::Untold;
 pub use self::frontier::FoundUrl;
 use self::lock::Lock;
-pub use self::parts::{SealedPart, StoredFile, StoredPart, SupersededVersion};
+pub use self::parts::{
+    PartHolds, SealedPart, StoredFile, StoredPart, StoredTombstone, SupersededBy, SupersededVersion,
+};
 pub use self::report::{LiveDocument, PageFact, StateReport};
-use crate::model::Timestamp;
+pub use self::visits::{Deletions, RecrawlOptions, Revisit};
+use crate::model::{ContentHash, Timestamp};
 
 /// Where the state of a crawl is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +83,10 @@ pub struct CommitRules {
     pub max_depth: u32,
     /// What is a duplicate.
     pub dedup: DedupOptions,
+    /// When pages are visited again.
+    pub recrawl: RecrawlOptions,
+    /// What content is made by: a visit may be conditional only where that is still the same.
+    pub converter: ContentHash,
 }
 
 impl StoreOptions {

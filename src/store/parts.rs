@@ -1,19 +1,49 @@
-//! Parts: which stretch of the spool each holds, and what became of it.
+//! Parts: what each holds, and what became of it.
 
-use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
 
 use super::{Store, StoreError, spool};
 use crate::model::PageRecord;
 
-/// A part whose stretch of the spool is fixed and whose files are still to be written.
+/// What a part is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartHolds {
+    /// Records of the spool.
+    Records,
+    /// What the change feed tells of the parts before it.
+    Changes,
+    /// What is live in parts that it replaces.
+    Compacted,
+}
+
+impl PartHolds {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Records => "records",
+            Self::Changes => "changes",
+            Self::Compacted => "compacted",
+        }
+    }
+
+    fn of(name: &str) -> Self {
+        [Self::Changes, Self::Compacted]
+            .into_iter()
+            .find(|holds| holds.name() == name)
+            .unwrap_or(Self::Records)
+    }
+}
+
+/// A part whose content is fixed and whose files are still to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedPart {
     /// Its number, the only source of its files' names.
     pub id: i64,
-    /// The first record.
+    /// What it is made from.
+    pub holds: PartHolds,
+    /// The first record of the spool, or the first part, that it is made from.
     pub lo: i64,
-    /// The last record.
+    /// The last.
     pub hi: i64,
     /// The run that sealed it.
     pub run: i64,
@@ -24,7 +54,7 @@ pub struct SealedPart {
 /// A file of a published part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFile {
-    /// `pages` or `chunks`.
+    /// `pages`, `chunks` or `changes`.
     pub kind: String,
     /// Below the corpus folder.
     pub path: String,
@@ -41,6 +71,8 @@ pub struct StoredFile {
 pub struct StoredPart {
     /// Its number.
     pub id: i64,
+    /// What it was made from.
+    pub holds: PartHolds,
     /// Its files.
     pub files: Vec<StoredFile>,
 }
@@ -54,6 +86,29 @@ pub struct SupersededVersion {
     pub url: String,
     /// Which of its contents.
     pub version: u32,
+}
+
+/// By what a content is superseded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SupersededBy {
+    /// By whatever is committed.
+    Committed,
+    /// By what a part holds: one whose successor still waits in the spool is left out, so that
+    /// readers always see one of the two.
+    Published,
+}
+
+/// A page that was deleted from the corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredTombstone {
+    /// The page's document.
+    pub document_id: String,
+    /// Its address.
+    pub url: String,
+    /// Why, as a dotted code.
+    pub reason: String,
+    /// The run that deleted it.
+    pub run: i64,
 }
 
 impl Store {
@@ -83,15 +138,19 @@ impl Store {
         let row = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash)
              SELECT min(seq), max(seq), 'sealed', ?1, ?2 FROM pending
-             WHERE seq > (SELECT coalesce(max(hi), 0) FROM part) HAVING count(*) > 0
-             RETURNING id, lo, hi, run_id, config_hash",
+             WHERE seq > (SELECT coalesce(max(hi), 0) FROM part WHERE holds = 'records')
+             HAVING count(*) > 0
+             RETURNING id, lo, hi, run_id, config_hash, holds",
         )
         .bind(run)
         .bind(config_hash)
         .fetch_optional(&self.pool)
         .await
         .map_err(|source| self.failed("seal a part", source))?;
-        row.as_ref().map(sealed).transpose().map_err(|source| self.failed("seal a part", source))
+        row.as_ref()
+            .map(SealedPart::of)
+            .transpose()
+            .map_err(|source| self.failed("seal a part", source))
     }
 
     /// Parts that were sealed and not published: a crash came between.
@@ -102,12 +161,12 @@ impl Store {
     pub async fn sealed_parts(&self) -> Result<Vec<SealedPart>, StoreError> {
         let failed = |source| self.failed("list sealed parts", source);
         let rows = sqlx::query(
-            "SELECT id, lo, hi, run_id, config_hash FROM part WHERE state = 'sealed' ORDER BY id",
+            "SELECT id, lo, hi, run_id, config_hash, holds FROM part WHERE state = 'sealed' ORDER BY id",
         )
         .fetch_all(&self.pool)
         .await
         .map_err(failed)?;
-        rows.iter().map(sealed).collect::<Result<_, _>>().map_err(failed)
+        rows.iter().map(SealedPart::of).collect::<Result<_, _>>().map_err(failed)
     }
 
     /// Up to `most` records of a sealed part behind record `after`, each with its number.
@@ -146,23 +205,7 @@ impl Store {
     pub async fn publish(&self, part: &SealedPart, files: &[StoredFile]) -> Result<(), StoreError> {
         let failed = |source| self.failed("publish a part", source);
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        for file in files {
-            sqlx::query("INSERT OR REPLACE INTO part_file VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-                .bind(part.id)
-                .bind(&file.kind)
-                .bind(&file.path)
-                .bind(file.rows.cast_signed())
-                .bind(file.bytes.cast_signed())
-                .bind(&file.checksum)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
-        }
-        sqlx::query("UPDATE part SET state = 'published' WHERE id = ?1")
-            .bind(part.id)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
+        record(&mut transaction, part, files).await.map_err(failed)?;
         sqlx::query("DELETE FROM pending WHERE seq BETWEEN ?1 AND ?2")
             .bind(part.lo)
             .bind(part.hi)
@@ -180,7 +223,7 @@ impl Store {
     pub async fn published_parts(&self) -> Result<Vec<StoredPart>, StoreError> {
         let failed = |source| self.failed("list parts", source);
         let rows = sqlx::query(
-            "SELECT part_id, kind, path, row_count, part_file.bytes AS bytes, checksum
+            "SELECT part_id, holds, kind, path, row_count, part_file.bytes AS bytes, checksum
              FROM part_file JOIN part ON part.id = part_id
              WHERE state = 'published' ORDER BY part_id, kind DESC",
         )
@@ -191,7 +234,8 @@ impl Store {
         for row in &rows {
             let id = row.try_get("part_id").map_err(failed)?;
             if parts.last().is_none_or(|part| part.id != id) {
-                parts.push(StoredPart { id, files: Vec::new() });
+                let holds = PartHolds::of(row.try_get("holds").map_err(failed)?);
+                parts.push(StoredPart { id, holds, files: Vec::new() });
             }
             if let Some(part) = parts.last_mut() {
                 part.files.push(file(row).map_err(failed)?);
@@ -205,11 +249,16 @@ impl Store {
     /// # Errors
     ///
     /// Fails where the database does.
-    pub async fn superseded(&self) -> Result<Vec<SupersededVersion>, StoreError> {
+    pub async fn superseded(&self, by: SupersededBy) -> Result<Vec<SupersededVersion>, StoreError> {
         let failed = |source| self.failed("list superseded contents", source);
         let rows = sqlx::query(
-            "SELECT document_id, url, version FROM superseded ORDER BY document_id, version",
+            "SELECT document_id, url, version FROM superseded
+             WHERE NOT ?1 OR NOT EXISTS (
+                 SELECT 1 FROM page JOIN pending ON pending.page_id = page.id
+                 WHERE page.url = by_url AND pending.version = by_version)
+             ORDER BY document_id, version",
         )
+        .bind(by == SupersededBy::Published)
         .fetch_all(&self.pool)
         .await
         .map_err(failed)?;
@@ -221,6 +270,42 @@ impl Store {
             })
         };
         rows.iter().map(version).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// Pages that are gone.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn tombstones(&self) -> Result<Vec<StoredTombstone>, StoreError> {
+        let failed = |source| self.failed("list tombstones", source);
+        let rows = sqlx::query(
+            "SELECT document_id, url, reason, run_id FROM tombstone ORDER BY document_id",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed)?;
+        let tombstone = |row: &SqliteRow| -> Result<StoredTombstone, sqlx::Error> {
+            Ok(StoredTombstone {
+                document_id: row.try_get("document_id")?,
+                url: row.try_get("url")?,
+                reason: row.try_get("reason")?,
+                run: row.try_get("run_id")?,
+            })
+        };
+        rows.iter().map(tombstone).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    /// The number of the last run; 0 where there was none.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn last_run(&self) -> Result<i64, StoreError> {
+        sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM run")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(|source| self.failed("look for the last run", source))
     }
 
     /// The numbers of all runs that ended in order.
@@ -236,14 +321,41 @@ impl Store {
     }
 }
 
-fn sealed(row: &SqliteRow) -> Result<SealedPart, sqlx::Error> {
-    Ok(SealedPart {
-        id: row.try_get("id")?,
-        lo: row.try_get("lo")?,
-        hi: row.try_get("hi")?,
-        run: row.try_get("run_id")?,
-        config_hash: row.try_get("config_hash")?,
-    })
+impl SealedPart {
+    pub(super) fn of(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            holds: PartHolds::of(row.try_get("holds")?),
+            lo: row.try_get("lo")?,
+            hi: row.try_get("hi")?,
+            run: row.try_get("run_id")?,
+            config_hash: row.try_get("config_hash")?,
+        })
+    }
+}
+
+/// Records the files of a part, and that they are in place.
+pub(super) async fn record(
+    connection: &mut SqliteConnection,
+    part: &SealedPart,
+    files: &[StoredFile],
+) -> Result<(), sqlx::Error> {
+    for file in files {
+        sqlx::query("INSERT OR REPLACE INTO part_file VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+            .bind(part.id)
+            .bind(&file.kind)
+            .bind(&file.path)
+            .bind(file.rows.cast_signed())
+            .bind(file.bytes.cast_signed())
+            .bind(&file.checksum)
+            .execute(&mut *connection)
+            .await?;
+    }
+    sqlx::query("UPDATE part SET state = 'published' WHERE id = ?1")
+        .bind(part.id)
+        .execute(&mut *connection)
+        .await
+        .map(|_| ())
 }
 
 fn file(row: &SqliteRow) -> Result<StoredFile, sqlx::Error> {

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::model::{
-    ContentHash, DuplicateBy, Markdown, PageOutcome, PageRecord, Timestamp, WebUrl, document_id,
+    ContentHash, DuplicateBy, Markdown, PageOutcome, PageRecord, Ratio, Timestamp, WebUrl,
+    document_id,
 };
 
 const MAX_DEPTH: u32 = 3;
@@ -20,7 +21,17 @@ fn url(path: &str) -> String {
 }
 
 fn rules(run: i64) -> CommitRules {
-    CommitRules { run, max_depth: MAX_DEPTH, dedup: DedupOptions::default() }
+    CommitRules {
+        run,
+        max_depth: MAX_DEPTH,
+        dedup: DedupOptions::default(),
+        recrawl: RecrawlOptions::default(),
+        converter: converter(),
+    }
+}
+
+fn converter() -> ContentHash {
+    ContentHash::of(b"converter")
 }
 
 /// A collected page with the text `text`.
@@ -70,14 +81,14 @@ async fn an_address_is_leased_once_and_comes_back_after_a_crash() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder).await;
     store.enqueue(&found(&["/a", "/b", "/a?"]), 0, MAX_DEPTH, None).await.unwrap();
-    let leased = store.lease("http://h", 10).await.unwrap();
+    let leased = store.lease("http://h", 10, converter()).await.unwrap();
     assert_eq!(leased.len(), 2);
-    assert!(store.lease("http://h", 10).await.unwrap().is_empty());
+    assert!(store.lease("http://h", 10, converter()).await.unwrap().is_empty());
     store.close().await;
 
     let store = open(&folder).await;
     assert_eq!(store.recover_leases().await.unwrap(), 2);
-    let again = store.lease("http://h", 10).await.unwrap();
+    let again = store.lease("http://h", 10, converter()).await.unwrap();
     assert_eq!(again.iter().map(|request| request.crashes).collect::<Vec<_>>(), [1, 1]);
 }
 
@@ -147,7 +158,7 @@ async fn a_loser_that_a_part_holds_is_superseded() {
     let part = store.seal(run, "").await.unwrap().unwrap();
     store.publish(&part, &[]).await.unwrap();
     store.commit(vec![page(None, record("/x", "same"), &[])], rules(run)).await.unwrap();
-    let superseded = store.superseded().await.unwrap();
+    let superseded = store.superseded(SupersededBy::Committed).await.unwrap();
     assert_eq!(superseded.len(), 1);
     assert_eq!((superseded[0].url.as_str(), superseded[0].version), (url("/longer").as_str(), 1));
     assert_eq!(outcome(&store, "/longer").await, "done duplicate");
@@ -191,8 +202,82 @@ async fn a_page_that_is_gone_takes_its_chunks_along_and_one_that_fails_does_not(
     assert_eq!(store.live_documents().await.unwrap().len(), 1);
     let gone = page(None, with(PageOutcome::Gone { status: 410 }), &[]);
     store.commit(vec![gone], rules(run)).await.unwrap();
+    // Nothing is deleted before the end of the run, and not more than is allowed.
+    assert_eq!(store.live_documents().await.unwrap().len(), 1);
+    let none = Ratio::from_thousandths(0);
+    assert!(!store.delete_condemned(run, none).await.unwrap().are_applied);
+    assert_eq!(store.live_documents().await.unwrap().len(), 1);
+    let deletions = store.delete_condemned(run, Ratio::ALL).await.unwrap();
+    assert_eq!(deletions, Deletions { condemned: 1, live: 1, are_applied: true });
     assert!(store.live_documents().await.unwrap().is_empty());
-    assert_eq!(store.superseded().await.unwrap().len(), 1);
+    assert_eq!(store.superseded(SupersededBy::Committed).await.unwrap().len(), 1);
+    assert_eq!(store.tombstones().await.unwrap()[0].reason, "gone.410");
+}
+
+#[tokio::test]
+async fn a_missing_page_is_condemned_when_it_is_missing_for_long_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    let hour = 3_600_000_000;
+    let visit = async |outcome: Option<PageOutcome>, hours: i64| {
+        let mut record = record("/x", "x");
+        record.fetched_at = Timestamp(hours * hour + 1);
+        if let Some(outcome) = outcome {
+            record.outcome = outcome;
+            record.content_hash = None;
+            record.body_hash = None;
+        }
+        store.commit(vec![page(None, record, &[])], rules(run)).await.unwrap();
+        store.delete_condemned(run, Ratio::ALL).await.unwrap().condemned
+    };
+    let missing = || Some(PageOutcome::Gone { status: 404 });
+    let error = crate::model::PageError::new(crate::model::ErrorCode::FetchServer, "503");
+    assert_eq!(visit(None, 0).await, 0);
+    assert_eq!(visit(missing(), 1).await, 0);
+    assert_eq!(visit(missing(), 2).await, 0);
+    assert_eq!(visit(Some(PageOutcome::Failed(error)), 30).await, 0);
+    assert_eq!(visit(missing(), 31).await, 1);
+    // A page that came back begins anew.
+    assert_eq!(visit(None, 32).await, 0);
+    assert_eq!(visit(missing(), 100).await, 0);
+    assert_eq!(visit(None, 101).await, 0);
+    assert_eq!(visit(missing(), 200).await, 0);
+}
+
+#[tokio::test]
+async fn the_duplicates_of_a_page_that_changes_are_visited_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    store.enqueue(&found(&["/longer"]), 0, MAX_DEPTH, None).await.unwrap();
+    let id = store.lease("http://h", 1, converter()).await.unwrap()[0].id;
+    store.commit(vec![page(None, record("/x", "same"), &[])], rules(run)).await.unwrap();
+    store.commit(vec![page(Some(id), record("/longer", "same"), &[])], rules(run)).await.unwrap();
+    assert_eq!(outcome(&store, "/longer").await, "done duplicate");
+    let edited = vec![page(None, record("/x", "other"), &[])];
+    let settled = store.commit(edited, rules(run)).await.unwrap();
+    assert_eq!(settled.authorities, ["http://h"]);
+    assert_eq!(outcome(&store, "/longer").await, "queued duplicate");
+}
+
+#[tokio::test]
+async fn validators_go_out_only_with_the_same_converter() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    store.enqueue(&found(&["/x"]), 0, MAX_DEPTH, None).await.unwrap();
+    let id = store.lease("http://h", 1, converter()).await.unwrap()[0].id;
+    let mut fetched = record("/x", "x");
+    fetched.validators.etag = Some("\"a\"".to_owned());
+    fetched.body_hash = Some(ContentHash::of(b"x"));
+    store.commit(vec![page(Some(id), fetched, &[])], rules(run)).await.unwrap();
+    for (converter, want) in [(converter(), Some("\"a\"")), (ContentHash::of(b"newer"), None)] {
+        store.requeue(&[id]).await.unwrap();
+        let leased = store.lease("http://h", 1, converter).await.unwrap();
+        assert_eq!(leased[0].validators.etag.as_deref(), want);
+        store.release(&[id]).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -39,9 +39,9 @@ fn cell(batch: &RecordBatch, name: &str, index: usize) -> String {
     if column.is_null(index) {
         return String::new();
     }
-    match column.as_string_opt::<i32>() {
-        Some(strings) => strings.value(index).to_owned(),
-        None => column.as_primitive::<arrow::datatypes::Int32Type>().value(index).to_string(),
+    match column.as_primitive_opt::<arrow::datatypes::TimestampMicrosecondType>() {
+        Some(moments) => moments.value(index).to_string(),
+        None => arrow::util::display::array_value_to_string(column, index).unwrap(),
     }
 }
 

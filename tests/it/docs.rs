@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use corpus::output::{CHANGES, CHUNKS, Column, PAGES};
+
 use crate::site::program;
 
 fn read(name: &str) -> String {
@@ -52,7 +54,10 @@ fn every_command_helps_itself() {
 #[test]
 fn the_documentation_lists_every_column() {
     let mut table = String::new();
-    for (name, columns) in [("pages", corpus::output::PAGES), ("chunks", corpus::output::CHUNKS)] {
+    let is_chunk = |column: &Column| CHUNKS.iter().any(|chunk| chunk.name == column.name);
+    let own = CHANGES.iter().filter(|column| column.name == "run_id" || !is_chunk(column));
+    let changes: Vec<Column> = own.copied().collect();
+    for (name, columns) in [("pages", PAGES), ("chunks", CHUNKS), ("changes", &changes)] {
         write!(table, "`{name}`\n\n| column | type | meaning |\n| --- | --- | --- |\n").unwrap();
         for column in columns {
             writeln!(table, "| `{}` | {} | {} |", column.name, column.kind, column.meaning)

@@ -14,4 +14,5 @@ mod crawl;
 mod docs;
 mod markdown;
 mod messages;
+mod recrawl;
 mod site;

@@ -41,6 +41,8 @@ impl Page {
 pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     log: Arc<Mutex<Vec<String>>>,
+    /// Paths answered with 304.
+    unmodified: Arc<Mutex<Vec<String>>>,
     /// Sends a word for every request.
     pub(crate) asked: Mutex<Receiver<()>>,
 }
@@ -49,11 +51,12 @@ impl Site {
     /// Serves `answer`, which gets paths with their queries.
     pub(crate) fn start(answer: impl Fn(&str) -> Page + Clone + Send + Sync + 'static) -> Self {
         let log = Arc::new(Mutex::new(Vec::new()));
+        let unmodified = Arc::new(Mutex::new(Vec::new()));
         let (tell, asked) = channel();
         let (started, address) = channel();
-        let shared = Arc::clone(&log);
-        std::thread::spawn(move || serve(answer, &shared, &tell, &started));
-        Self { address: address.recv().unwrap(), log, asked: Mutex::new(asked) }
+        let logs = [Arc::clone(&log), Arc::clone(&unmodified)];
+        std::thread::spawn(move || serve(answer, &logs, &tell, &started));
+        Self { address: address.recv().unwrap(), log, unmodified, asked: Mutex::new(asked) }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -64,19 +67,30 @@ impl Site {
     pub(crate) fn log(&self) -> Vec<String> {
         self.log.lock().unwrap().clone()
     }
+
+    /// Paths asked for since the last call, and those of them that were answered with 304.
+    pub(crate) fn take_logs(&self) -> (Vec<String>, Vec<String>) {
+        let take = |log: &Mutex<Vec<String>>| std::mem::take(&mut *log.lock().unwrap());
+        (take(&self.log), take(&self.unmodified))
+    }
 }
 
 fn serve(
     answer: impl Fn(&str) -> Page + Clone + Send + Sync + 'static,
-    log: &Arc<Mutex<Vec<String>>>,
+    [log, unmodified]: &[Arc<Mutex<Vec<String>>>; 2],
     tell: &Sender<()>,
     started: &Sender<SocketAddr>,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (log, tell) = (Arc::clone(log), Arc::new(Mutex::new(tell.clone())));
+    let (log, unmodified) = (Arc::clone(log), Arc::clone(unmodified));
+    let tell = Arc::new(Mutex::new(tell.clone()));
     let app = Router::new().fallback(move |request: Request| {
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-        let page = answer(&path);
+        let mut page = answer(&path);
+        if is_known(&request, &page) {
+            unmodified.lock().unwrap().push(path.clone());
+            page = Page::status(304);
+        }
         log.lock().unwrap().push(path);
         // A test that no longer counts has dropped the other end.
         tell.lock().unwrap().send(()).unwrap_or_default();
@@ -87,6 +101,13 @@ fn serve(
         started.send(listener.local_addr().unwrap()).unwrap();
         axum::serve(listener, app).await.unwrap();
     });
+}
+
+/// Whether the request names the page's `ETag`.
+fn is_known(request: &Request, page: &Page) -> bool {
+    let tag = page.headers.iter().find(|(name, _)| *name == "etag").map(|(_, value)| value);
+    let asked = request.headers().get("if-none-match").and_then(|value| value.to_str().ok());
+    tag.is_some_and(|tag| asked == Some(tag))
 }
 
 fn response(page: Page) -> Response {
@@ -127,6 +148,11 @@ impl Job {
     /// Runs `corpus COMMAND CONFIG`.
     pub(crate) fn run(&self, command: &str) -> Output {
         program().arg(command).arg(self.config()).output().unwrap()
+    }
+
+    /// Runs `corpus crawl CONFIG` with `more` arguments.
+    pub(crate) fn crawl_with(&self, more: &[&str]) -> Output {
+        program().arg("crawl").arg(self.config()).args(more).output().unwrap()
     }
 
     /// Runs a crawl that must succeed.

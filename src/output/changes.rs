@@ -1,0 +1,316 @@
+//! Writes and reads the change feed.
+//!
+//! In: rows of published `chunks`, and what became of each. Out: `changes/part-NNNNNN.parquet`,
+//! and the same as JSON lines. Promise: the rows are those of the chunks, column for column. It
+//! does not decide what changed.
+
+use std::{collections::HashMap, io, path::Path, sync::Arc};
+
+use arrow::{
+    array::{
+        Array as _, ArrayRef, AsArray as _, BooleanArray, Int64Array, RecordBatch, StringArray,
+        new_null_array,
+    },
+    compute::filter_record_batch,
+    datatypes::TimestampMicrosecondType,
+    error::ArrowError,
+    json::LineDelimitedWriter,
+};
+use parquet::errors::ParquetError;
+use uuid::Uuid;
+
+use super::{
+    FileInfo, FileKind, OutputError, OutputOptions, PartStamp,
+    part::{PartWriter, TableWriter},
+    read::{Batches, count, numbers, read_batches, strings},
+    schema::{CHANGES, arrow_schema},
+};
+
+/// Rows that are copied at a time: with chunks of about 1 KB, some megabytes.
+const BATCH_ROWS: usize = 1_024;
+
+/// What became of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// `upsert`, `meta` or `delete`.
+    pub op: &'static str,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// A chunk that went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeletedChunk {
+    /// The chunk.
+    pub chunk_id: Uuid,
+    /// Its page's document.
+    pub document_id: String,
+    /// Its page.
+    pub url: String,
+    /// Why it went.
+    pub reason: &'static str,
+}
+
+/// Which chunk a row holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChunkRowKey {
+    /// The page.
+    pub url: String,
+    /// The page's document.
+    pub document_id: String,
+    /// The page's content.
+    pub version: u32,
+    /// The chunk.
+    pub chunk_id: Uuid,
+}
+
+/// Which page a row holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRowKey {
+    /// The page.
+    pub url: String,
+    /// The word of its outcome.
+    pub outcome: String,
+    /// Its content.
+    pub version: u32,
+    /// The run.
+    pub run_id: String,
+}
+
+/// Some rows of a part.
+#[derive(Debug)]
+pub struct RowBatch(RecordBatch);
+
+/// The rows of a part, in order, some at a time. After an error there are no more.
+pub struct RowBatches {
+    path: std::path::PathBuf,
+    batches: Batches,
+}
+
+/// Opens a published file for whole rows.
+///
+/// # Errors
+///
+/// Fails where the file cannot be opened, or its footer is damaged.
+pub fn read_rows(path: &Path) -> Result<RowBatches, OutputError> {
+    Ok(RowBatches { path: path.to_owned(), batches: read_batches(path, BATCH_ROWS)? })
+}
+
+impl Iterator for RowBatches {
+    type Item = Result<RowBatch, OutputError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.next().map(|batch| batch.map(RowBatch))
+    }
+}
+
+impl RowBatches {
+    /// The error of a row whose values are impossible.
+    pub fn impossible(&self) -> OutputError {
+        OutputError::mismatch(&self.path, "impossible values")
+    }
+}
+
+impl RowBatch {
+    /// Which chunks the rows of `chunks` hold; `None` where a value is impossible.
+    pub fn chunk_keys(&self) -> Option<Vec<ChunkRowKey>> {
+        let url = strings(&self.0, "url")?;
+        let document_id = strings(&self.0, "document_id")?;
+        let version = numbers(&self.0, "version")?;
+        let chunk_id = strings(&self.0, "chunk_id")?;
+        (0..self.0.num_rows())
+            .map(|n| {
+                Some(ChunkRowKey {
+                    url: url.value(n).to_owned(),
+                    document_id: document_id.value(n).to_owned(),
+                    version: count(version, n)?,
+                    chunk_id: Uuid::parse_str(chunk_id.value(n)).ok()?,
+                })
+            })
+            .collect()
+    }
+
+    /// Which pages the rows of `pages` hold; `None` where a value is impossible.
+    pub fn page_keys(&self) -> Option<Vec<PageRowKey>> {
+        let url = strings(&self.0, "url")?;
+        let outcome = strings(&self.0, "outcome")?;
+        let version = numbers(&self.0, "version")?;
+        let run_id = strings(&self.0, "run_id")?;
+        (0..self.0.num_rows())
+            .map(|n| {
+                Some(PageRowKey {
+                    url: url.value(n).to_owned(),
+                    outcome: outcome.value(n).to_owned(),
+                    version: count(version, n)?,
+                    run_id: run_id.value(n).to_owned(),
+                })
+            })
+            .collect()
+    }
+
+    fn keep(&self, keeps: impl Iterator<Item = bool>) -> Result<RecordBatch, ArrowError> {
+        filter_record_batch(&self.0, &keeps.map(Some).collect::<BooleanArray>())
+    }
+}
+
+impl PartWriter {
+    /// Appends those rows of an older part that `keeps` says.
+    ///
+    /// # Errors
+    ///
+    /// Fails where a temporary file cannot be written.
+    pub fn copy_rows(
+        &mut self,
+        kind: FileKind,
+        rows: &RowBatch,
+        keeps: &[bool],
+    ) -> Result<(), OutputError> {
+        let kept = rows.keep(keeps.iter().copied()).map_err(ParquetError::from);
+        self.copy(kind, kept.map_err(OutputError::encode(Path::new(kind.folder())))?)
+    }
+}
+
+/// Writes one part of the change feed.
+pub struct ChangesWriter {
+    root: std::path::PathBuf,
+    run_id: String,
+    seq: u64,
+    table: TableWriter,
+}
+
+impl ChangesWriter {
+    /// Begins the part that `stamp` names; its first row has the number `seq`.
+    ///
+    /// # Errors
+    ///
+    /// Fails where a folder or a temporary file cannot be created.
+    pub fn create(
+        options: &OutputOptions,
+        stamp: &PartStamp,
+        seq: u64,
+    ) -> Result<Self, OutputError> {
+        super::disk::create_folder(&options.path)?;
+        let table = TableWriter::create(options, stamp, FileKind::Changes)?;
+        Ok(Self { root: options.path.clone(), run_id: stamp.run_id.clone(), seq, table })
+    }
+
+    /// Appends the rows of `chunks` that changed. After an error the writer is only good to be
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the temporary file cannot be written.
+    pub fn push(
+        &mut self,
+        chunks: &RowBatch,
+        changes: &[Option<Change>],
+    ) -> Result<(), OutputError> {
+        let ops: Vec<Change> = changes.iter().flatten().copied().collect();
+        let rows = chunks
+            .keep(changes.iter().map(Option::is_some))
+            .and_then(|kept| self.rows(&ops, |name| kept.column_by_name(name).map(Arc::clone)));
+        self.write(ops.len(), rows)
+    }
+
+    /// Appends chunks that went.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the temporary file cannot be written.
+    pub fn delete(&mut self, chunks: &[DeletedChunk]) -> Result<(), OutputError> {
+        let ops: Vec<Change> =
+            chunks.iter().map(|chunk| Change { op: "delete", reason: chunk.reason }).collect();
+        let texts = |of: &dyn Fn(&DeletedChunk) -> String| -> ArrayRef {
+            Arc::new(chunks.iter().map(|chunk| Some(of(chunk))).collect::<StringArray>())
+        };
+        let mut known: HashMap<&str, ArrayRef> = HashMap::new();
+        known.insert("chunk_id", texts(&|chunk| chunk.chunk_id.to_string()));
+        known.insert("document_id", texts(&|chunk| chunk.document_id.clone()));
+        known.insert("url", texts(&|chunk| chunk.url.clone()));
+        let rows = self.rows(&ops, |name| known.get(name).map(Arc::clone));
+        self.write(ops.len(), rows)
+    }
+
+    /// Rows with `ops`, the chunk's columns as `column` gives them and null where it does not.
+    fn rows(
+        &self,
+        ops: &[Change],
+        column: impl Fn(&str) -> Option<ArrayRef>,
+    ) -> Result<RecordBatch, ArrowError> {
+        let schema = arrow_schema(&CHANGES);
+        let first = i64::try_from(self.seq).unwrap_or(i64::MAX);
+        let texts = |of: &dyn Fn(&Change) -> &'static str| -> ArrayRef {
+            Arc::new(ops.iter().map(|change| Some(of(change))).collect::<StringArray>())
+        };
+        let run_ids = ops.iter().map(|_| Some(&self.run_id)).collect::<StringArray>();
+        let numbers = (first..).take(ops.len()).map(Some).collect::<Int64Array>();
+        let columns = schema.fields().iter().map(|field| match field.name().as_str() {
+            "run_id" => Arc::new(run_ids.clone()) as ArrayRef,
+            "seq" => Arc::new(numbers.clone()),
+            "op" => texts(&|change| change.op),
+            "reason" => texts(&|change| change.reason),
+            name => column(name).unwrap_or_else(|| new_null_array(field.data_type(), ops.len())),
+        });
+        RecordBatch::try_new(Arc::clone(&schema), columns.collect())
+    }
+
+    fn write(
+        &mut self,
+        count: usize,
+        rows: Result<RecordBatch, ArrowError>,
+    ) -> Result<(), OutputError> {
+        if count == 0 {
+            return Ok(());
+        }
+        self.seq += count as u64;
+        let bytes = rows.as_ref().map_or(0, RecordBatch::get_array_memory_size);
+        self.table.write(rows.map_err(ParquetError::from), bytes)
+    }
+
+    /// Publishes the part under its final name, in place of what may be there.
+    ///
+    /// # Errors
+    ///
+    /// As [`PartWriter::finish`].
+    pub fn finish(self) -> Result<FileInfo, OutputError> {
+        self.table.seal()?.publish(&self.root)
+    }
+}
+
+/// The rows with times that name their offset: the JSON writer knows no zones.
+fn with_offsets(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    let columns = rows.columns().iter().map(|column| {
+        match column.as_primitive_opt::<TimestampMicrosecondType>() {
+            Some(moments) => Arc::new(moments.clone().with_timezone_utc()) as ArrayRef,
+            None => Arc::clone(column),
+        }
+    });
+    RecordBatch::try_from_iter(
+        rows.schema().fields().iter().map(|field| field.name().as_str()).zip(columns),
+    )
+}
+
+/// Writes the changes of a published part as JSON lines, those after `since` alone; columns without
+/// a value are left out.
+///
+/// # Errors
+///
+/// Fails where the file cannot be read, and where `out` cannot be written to.
+pub fn write_changes_json(
+    path: &Path,
+    since: Option<&str>,
+    out: &mut dyn io::Write,
+) -> Result<(), OutputError> {
+    for batch in read_rows(path)? {
+        let batch = batch?;
+        let Some(runs) = strings(&batch.0, "run_id") else { continue };
+        let is_later = |n| since.is_none_or(|since| runs.value(n) > since);
+        let kept = batch.keep((0..runs.len()).map(is_later));
+        let mut writer = LineDelimitedWriter::new(&mut *out);
+        kept.and_then(|rows| with_offsets(&rows))
+            .and_then(|rows| writer.write(&rows).and_then(|()| writer.finish()))
+            .map_err(ParquetError::from)
+            .map_err(OutputError::encode(path))?;
+    }
+    Ok(())
+}

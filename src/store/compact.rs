@@ -1,0 +1,140 @@
+//! Compaction: parts that hold only what is live take the place of older ones.
+
+use sqlx::Row as _;
+
+use super::parts::{SealedPart, record};
+use super::{Store, StoreError, StoredFile};
+
+/// Which rows of a page still count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastVisit {
+    /// The page's key.
+    pub url: String,
+    /// The run that visited it last.
+    pub run: i64,
+    /// Which of its contents is in the corpus; `None` where none is.
+    pub version: Option<u32>,
+}
+
+impl Store {
+    /// Fixes a part that is to take the place of parts `lo` to `hi`.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn seal_compacted(
+        &self,
+        run: i64,
+        config_hash: &str,
+        (lo, hi): (i64, i64),
+    ) -> Result<SealedPart, StoreError> {
+        let failed = |source| self.failed("seal a compacted part", source);
+        let row = sqlx::query(
+            "INSERT INTO part (lo, hi, state, run_id, config_hash, holds)
+             VALUES (?1, ?2, 'sealed', ?3, ?4, 'compacted')
+             RETURNING id, lo, hi, run_id, config_hash, holds",
+        )
+        .bind(lo)
+        .bind(hi)
+        .bind(run)
+        .bind(config_hash)
+        .fetch_one(&self.pool)
+        .await
+        .map_err(failed)?;
+        SealedPart::of(&row).map_err(failed)
+    }
+
+    /// Records that a compacted part is in place, and those that it replaces are retired.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn publish_compacted(
+        &self,
+        part: &SealedPart,
+        files: &[StoredFile],
+    ) -> Result<(), StoreError> {
+        let failed = |source| self.failed("publish a compacted part", source);
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        record(&mut transaction, part, files).await.map_err(failed)?;
+        sqlx::query(
+            "UPDATE part SET state = 'retired'
+             WHERE id BETWEEN ?1 AND ?2 AND state = 'published' AND holds <> 'changes'",
+        )
+        .bind(part.lo)
+        .bind(part.hi)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        transaction.commit().await.map_err(failed)
+    }
+
+    /// Forgets superseded contents: no live part holds any more.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn forget_superseded(&self) -> Result<(), StoreError> {
+        sqlx::query("DELETE FROM superseded")
+            .execute(&self.pool)
+            .await
+            .map(|_| ())
+            .map_err(|source| self.failed("forget superseded contents", source))
+    }
+
+    /// The files of retired parts, which no manifest lists.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn retired_files(&self) -> Result<Vec<String>, StoreError> {
+        sqlx::query_scalar(
+            "SELECT path FROM part_file JOIN part ON part.id = part_id WHERE state = 'retired'",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(|source| self.failed("list retired parts", source))
+    }
+
+    /// Records that the files of retired parts are deleted.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn forget_retired(&self) -> Result<(), StoreError> {
+        sqlx::query(
+            "DELETE FROM part_file WHERE part_id IN (SELECT id FROM part WHERE state = 'retired')",
+        )
+        .execute(&self.pool)
+        .await
+        .map(|_| ())
+        .map_err(|source| self.failed("forget retired parts", source))
+    }
+
+    /// The last visits of the pages with keys `urls`.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn last_visits(&self, urls: &[String]) -> Result<Vec<LastVisit>, StoreError> {
+        let failed = |source| self.failed("look pages up", source);
+        let rows = sqlx::query(
+            "SELECT url, coalesce(run_id, 0) AS run_id, version, is_live FROM page
+             WHERE url IN (SELECT value FROM json_each(?1))",
+        )
+        .bind(serde_json::to_string(urls).unwrap_or_default())
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed)?;
+        let visit = |row: &sqlx::sqlite::SqliteRow| -> Result<LastVisit, sqlx::Error> {
+            let (is_live, version): (bool, u32) =
+                (row.try_get("is_live")?, row.try_get("version")?);
+            Ok(LastVisit {
+                url: row.try_get("url")?,
+                run: row.try_get("run_id")?,
+                version: is_live.then_some(version),
+            })
+        };
+        rows.iter().map(visit).collect::<Result<_, _>>().map_err(failed)
+    }
+}
