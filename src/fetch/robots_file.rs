@@ -29,6 +29,15 @@ pub enum RobotsAnswer {
     Absent(u16),
     /// Not, or with an error of the server: nothing of the authority may be fetched.
     Unreachable(PageError),
+    /// It was not asked for: the config says to ignore it.
+    Ignored,
+}
+
+impl RobotsFile {
+    /// Stands for a robots.txt that is not asked for.
+    pub fn ignored() -> Self {
+        Self { rules: RobotsRules::allow_all(), answer: RobotsAnswer::Ignored }
+    }
 }
 
 impl Fetcher {

@@ -13,7 +13,7 @@ mod scope;
 use serde::{Deserialize, Serialize};
 
 pub use self::scope::{Scope, ScopeError, ScopeRefusal};
-pub use self::sitemap::{Sitemap, SitemapLimits, parse_sitemap};
+pub use self::sitemap::{Sitemap, SitemapEntry, SitemapLimits, parse_sitemap};
 
 /// What is crawled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,16 +11,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use super::pool::Pool;
+use super::sitemaps::SitemapWalk;
 use super::writer::Finished;
 use super::{Clock, Converted, Progress, RunError};
 use crate::config::Config;
-use crate::fetch::{Answer, Fetcher, Get, RobotsAnswer, RobotsFile, RobotsMode, Turn};
-use crate::frontier::{Scope, SitemapLimits, parse_sitemap};
+use crate::fetch::{Answer, Fetcher, Get, RobotsFile, RobotsMode, Turn};
+use crate::frontier::{Scope, SitemapEntry};
 use crate::model::{Validators, WebUrl};
 use crate::store::{Committed, Found, FoundUrl, Store};
-
-/// Deepest nesting of sitemap indexes.
-const MAX_SITEMAP_DEPTH: usize = 5;
 
 /// Longest rest that a stored time may mean: a longer one is a clock that was wrong.
 const LONGEST_REST: Duration = Duration::from_hours(30 * 24);
@@ -89,8 +87,7 @@ impl Shared {
 
     async fn read_robots(&self, root: &WebUrl) -> RobotsFile {
         if self.config.politeness.robots == RobotsMode::Ignore {
-            let rules = crate::fetch::robots::RobotsRules::allow_all();
-            return RobotsFile { rules, answer: RobotsAnswer::Absent(0) };
+            return RobotsFile::ignored();
         }
         self.progress.request();
         let file = self.fetcher.robots(root, self.clock.now()).await;
@@ -133,16 +130,9 @@ impl Shared {
     /// Reads sitemaps, and those that they name, into the frontier; each after its own host's
     /// robots.txt. One that cannot be read is left out: it only names pages.
     pub(super) async fn sitemaps(&self, named: Vec<WebUrl>) -> Result<(), RunError> {
-        let mut seen = HashSet::new();
-        let mut waiting: Vec<(WebUrl, usize)> = named.into_iter().map(|url| (url, 0)).collect();
-        while let Some((url, depth)) = waiting.pop() {
-            if seen.len() >= self.config.crawl.max_sitemaps {
-                self.progress.refuse("sitemap.limit");
-                return Ok(());
-            }
-            if !seen.insert(url.key()) {
-                continue;
-            }
+        let mut walk = SitemapWalk::new(&self.config.crawl, named);
+        while let Some(sitemap) = walk.next() {
+            let url = &sitemap.url;
             let Ok(root) = url.join("/") else { continue };
             let Some(robots) = self.robots(&root).await? else { return Ok(()) };
             if !robots.rules.verdict(url.as_url()).allowed {
@@ -150,40 +140,39 @@ impl Shared {
                 continue;
             }
             let turn = tokio::select! {
-                turn = self.fetcher.turn(&url) => turn,
+                turn = self.fetcher.turn(url) => turn,
                 () = self.ending.cancelled() => return Ok(()),
             };
-            let Some(page) = self.sitemap(&url, turn).await else {
-                self.progress.refuse("sitemap.unreadable");
-                continue;
-            };
-            let limits = SitemapLimits {
-                max_entries: self.config.crawl.max_sitemap_entries,
-                ..SitemapLimits::default()
-            };
-            let sitemap = parse_sitemap(&page, &url, &limits);
-            if depth < MAX_SITEMAP_DEPTH {
-                waiting.extend(sitemap.sitemaps.into_iter().map(|url| (url, depth + 1)));
+            match self.sitemap(url, turn).await {
+                Some(Answer::Page(page)) => {
+                    let pages = walk.read(&sitemap, &page.body);
+                    self.enqueue(url, pages).await?;
+                }
+                Some(Answer::Redirect { location, .. }) => walk.redirect(&sitemap, location),
+                _ => self.progress.refuse("sitemap.unreadable"),
             }
-            let pages: Vec<WebUrl> = sitemap.pages.into_iter().map(|entry| entry.url).collect();
-            let found = self.in_scope(&pages);
-            let max_depth = self.config.crawl.max_depth;
-            for batch in found.chunks(ENQUEUE_BATCH) {
-                self.store.enqueue(batch, 1, max_depth, Some(url.as_str())).await?;
-            }
+        }
+        if walk.is_cut() {
+            self.progress.refuse("sitemap.limit");
         }
         Ok(())
     }
 
-    /// The body of a sitemap.
-    async fn sitemap(&self, url: &WebUrl, turn: Turn) -> Option<Vec<u8>> {
+    async fn sitemap(&self, url: &WebUrl, turn: Turn) -> Option<Answer> {
         let validators = Validators::default();
         let get = Get { url, validators: &validators, now: self.clock.now() };
         self.progress.request();
-        match self.fetcher.ask_in(turn, &get).await {
-            Ok((Answer::Page(page), _permit)) => Some(page.body),
-            _ => None,
+        self.fetcher.ask_in(turn, &get).await.ok().map(|(answer, _permit)| answer)
+    }
+
+    /// Puts the pages of the sitemap at `url` into the frontier.
+    async fn enqueue(&self, url: &WebUrl, pages: Vec<SitemapEntry>) -> Result<(), RunError> {
+        let pages: Vec<WebUrl> = pages.into_iter().map(|entry| entry.url).collect();
+        let max_depth = self.config.crawl.max_depth;
+        for batch in self.in_scope(&pages).chunks(ENQUEUE_BATCH) {
+            self.store.enqueue(batch, 1, max_depth, Some(url.as_str())).await?;
         }
+        Ok(())
     }
 
     /// The addresses in scope; the others are counted by reason.
