@@ -98,6 +98,7 @@ async fn run(
         limit_reached: AtomicBool::new(false),
         fetched: AtomicUsize::new(0),
         robots: std::sync::Mutex::default(),
+        series: std::sync::Mutex::default(),
         sitemaps_read: std::sync::Mutex::default(),
     });
     let writing = tokio::spawn(writer.run(to_write));

@@ -16,8 +16,9 @@ use super::writer::Finished;
 use super::{Clock, Converted, Progress, RunError};
 use crate::config::Config;
 use crate::fetch::{Answer, Fetcher, Get, RobotsFile, RobotsMode, Turn};
-use crate::frontier::{Scope, SitemapEntry};
-use crate::model::{Validators, WebUrl};
+use crate::frontier::trap::{TrapReason, link_trap};
+use crate::frontier::{Scope, SeriesWatch, SitemapEntry};
+use crate::model::{ErrorCode, Exclusion, PageError, PageOutcome, PageRecord, Validators, WebUrl};
 use crate::store::{Committed, Found, FoundUrl, Store};
 
 /// Longest rest that a stored time may mean: a longer one is a clock that was wrong.
@@ -46,6 +47,7 @@ pub(super) struct Shared {
     pub(super) limit_reached: AtomicBool,
     pub(super) fetched: AtomicUsize,
     pub(super) robots: Mutex<BTreeMap<String, Arc<OnceCell<RobotsFile>>>>,
+    pub(super) series: Mutex<SeriesWatch>,
     /// Authorities whose sitemaps were read.
     pub(super) sitemaps_read: Mutex<HashSet<String>>,
 }
@@ -187,12 +189,57 @@ impl Shared {
         found
     }
 
-    /// A converted page as it is committed.
-    pub(super) fn committed(&self, id: i64, converted: Converted) -> Committed {
-        let Converted { mut record, outlinks, .. } = converted;
-        let urls = self.in_scope(&outlinks);
+    /// A converted page as it is committed. One that sends its reader on at once is a redirect,
+    /// the `hops`th in its chain.
+    pub(super) fn committed(&self, id: i64, hops: u32, converted: Converted) -> Committed {
+        let Converted { mut record, outlinks, redirect, .. } = converted;
+        let target = redirect.filter(|target| {
+            target.key().as_str() != record.url && self.scope.check(target).is_ok()
+        });
+        if let Some(target) = target {
+            return self.sent_on(id, hops, record, &target);
+        }
+        let urls = self.in_scope(&self.without_traps(&record, outlinks));
         record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
         let found = Found { urls, redirects: 0 };
+        Committed { id: Some(id), record, found }
+    }
+
+    /// The outlinks of a page that are not the inside of a trap. The page's series learns of it.
+    fn without_traps(&self, record: &PageRecord, mut outlinks: Vec<WebUrl>) -> Vec<WebUrl> {
+        let Ok(page) = WebUrl::parse(&record.url) else { return outlinks };
+        let mut series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        if record.outcome == PageOutcome::Collected {
+            series.note(page.as_url(), record.markdown.as_str(), &outlinks);
+        }
+        outlinks.retain(|link| {
+            let trap = link_trap(page.as_url(), link.as_url());
+            let trap = trap.or_else(|| series.verdict(link.as_url()));
+            trap.inspect(|trap| self.progress.refuse(trap.code())).is_none()
+        });
+        outlinks
+    }
+
+    /// Why the page at `url` is not asked for although it waits: its series leads nowhere.
+    pub(super) fn trap(&self, url: &WebUrl) -> Option<Exclusion> {
+        let series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        match series.verdict(url.as_url())? {
+            TrapReason::Calendar => Some(Exclusion::TrapCalendar),
+            _ => Some(Exclusion::TrapRepeating),
+        }
+    }
+
+    fn sent_on(&self, id: i64, hops: u32, record: PageRecord, target: &WebUrl) -> Committed {
+        let most = self.config.fetch.max_redirects;
+        if hops > most {
+            let message = format!("more than {most} redirects");
+            let error = PageError::new(ErrorCode::FetchBadRedirect, message);
+            let record = record.without_content(PageOutcome::Failed(error));
+            return Committed { id: Some(id), record, found: Found::default() };
+        }
+        let mut record = record.without_content(PageOutcome::redirect(&target.key()));
+        record.final_url = target.to_string();
+        let found = Found { urls: vec![FoundUrl::from(target)], redirects: hops };
         Committed { id: Some(id), record, found }
     }
 }
