@@ -224,7 +224,7 @@ pub(super) struct CheckArgs {
     /// Addresses to explain
     #[arg(value_name = "URL")]
     pub(super) urls: Vec<String>,
-    /// Also ask robots.txt of the addresses' hosts
+    /// Also ask robots.txt and sitemaps; without an address, list what a first run would fetch
     #[arg(long)]
     pub(super) dry_run: bool,
 }

@@ -4,30 +4,46 @@ use super::args::{CheckArgs, ConfigArgs};
 use super::say::{count, number};
 use super::{Failure, Say, exit, load, runtime};
 use crate::config::Config;
-use crate::pipeline::{Clock, UrlVerdict, explain, plan, verify as verify_corpus};
+use crate::pipeline::{Clock, Plan, UrlVerdict, explain, plan, verify as verify_corpus};
 use crate::store::{StateReport, Store};
 
 pub(super) fn check(args: &CheckArgs, say: Say) -> Result<u8, Failure> {
     let config = load(&args.config)?;
     config.check_seeds(&args.config)?;
-    let addresses = if args.urls.is_empty() && args.dry_run {
-        config.crawl.seeds.clone()
-    } else {
-        args.urls.clone()
-    };
-    let verdicts = runtime()?.block_on(async {
+    let plan = runtime()?.block_on(async {
         if args.dry_run {
-            return plan(&config, &addresses, Clock::System).await;
+            return plan(&config, &args.urls, Clock::System).await;
         }
-        let mut verdicts = Vec::new();
-        for address in &addresses {
-            verdicts.push(explain(&config, address).await?);
-        }
-        Ok(verdicts)
+        let addresses = explain(&config, &args.urls).await?;
+        Ok(Plan { addresses, ..Plan::default() })
     })?;
     say.line(&format!("`{}` is valid", args.config.display()));
-    say.result(&verdicts, || verdicts.iter().map(verdict_text).collect())?;
+    let is_list = args.dry_run && args.urls.is_empty();
+    let text = if is_list { plan_line } else { verdict_text };
+    say.result(&plan.addresses, || plan.addresses.iter().map(text).collect())?;
+    for warning in &plan.warnings {
+        say.warning(warning);
+    }
+    if is_list {
+        say.line(&summary(&plan));
+    }
     Ok(exit::DONE)
+}
+
+/// What a first run would do with an address, in one line.
+fn plan_line(verdict: &UrlVerdict) -> String {
+    format!("{:<24} {}\n", verdict.plan.as_deref().unwrap_or("no page"), verdict.url)
+}
+
+fn summary(plan: &Plan) -> String {
+    let is_fetched = |verdict: &&UrlVerdict| verdict.plan.as_deref() == Some("fetch");
+    let fetched = plan.addresses.iter().filter(is_fetched).count();
+    let others = plan.addresses.len() - fetched;
+    format!(
+        "a first run begins with {}; {} out; what links lead to shows only then",
+        count(fetched as u64, "page", "pages"),
+        count(others as u64, "address stays", "addresses stay"),
+    )
 }
 
 fn verdict_text(verdict: &UrlVerdict) -> String {
@@ -40,6 +56,12 @@ fn verdict_text(verdict: &UrlVerdict) -> String {
     fact("scope", &verdict.scope);
     if let Some(robots) = &verdict.robots {
         fact("robots", robots);
+    }
+    if let Some(sitemap) = &verdict.sitemap {
+        fact("sitemap", sitemap);
+    }
+    if let Some(plan) = &verdict.plan {
+        fact("plan", plan);
     }
     match &verdict.known {
         None => fact("known", "no"),

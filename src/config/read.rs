@@ -185,6 +185,14 @@ impl Checker<'_> {
         if c.politeness.user_agent.trim().is_empty() {
             return Err(self.refuse("politeness.user_agent", "empty", "a name"));
         }
+        if c.politeness.product_token().is_empty() {
+            let value = format!("`{}`", c.politeness.user_agent);
+            return Err(self.refuse(
+                "politeness.user_agent",
+                value,
+                "a name that begins with a letter",
+            ));
+        }
         match Fetcher::check(&c.fetch, &c.politeness) {
             Err(FetchError::Header(line)) => {
                 Err(self.refuse("fetch.headers", format!("`{line}`"), "a list of `Name: value`"))

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Addresses;
 use super::tree::{NodeId, Tree};
-use crate::model::WebUrl;
+use crate::model::{Refresh, WebUrl};
 
 /// The addresses that the page links to, each once and in page order, at most `max`; and whether
 /// that limit cut them.
@@ -28,6 +28,16 @@ pub(super) fn outlinks(tree: &Tree, addresses: &Addresses, max: usize) -> (Vec<W
     (outlinks, false)
 }
 
+/// Where the page sends its reader before it can be read.
+pub(super) fn redirect(tree: &Tree, addresses: &Addresses) -> Option<WebUrl> {
+    tree.descendants(NodeId::DOCUMENT).find_map(|node| {
+        let element = tree.element(node).filter(|element| element.tag() == "meta")?;
+        is_refresh(element.attribute("http-equiv")).then_some(())?;
+        let refresh = Refresh::parse(element.attribute("content")?)?;
+        refresh.is_redirect().then(|| addresses.page(refresh.target))?
+    })
+}
+
 fn target(tree: &Tree, node: NodeId) -> Option<String> {
     let element = tree.element(node)?;
     let attribute = |name| element.attribute(name).map(str::to_owned);
@@ -38,7 +48,7 @@ fn target(tree: &Tree, node: NodeId) -> Option<String> {
             attribute("href")
         }
         "meta" if is_refresh(element.attribute("http-equiv")) => {
-            refresh_target(element.attribute("content")?)
+            Refresh::parse(element.attribute("content")?).map(|refresh| refresh.target.to_owned())
         }
         _ => None,
     }
@@ -59,14 +69,4 @@ fn leads_on(rel: Option<&str>, hreflang: Option<&str>) -> bool {
 
 fn is_refresh(http_equiv: Option<&str>) -> bool {
     http_equiv.is_some_and(|value| value.trim().eq_ignore_ascii_case("refresh"))
-}
-
-/// The address in `5; url=/next` (HTML, "shared declarative refresh steps").
-fn refresh_target(content: &str) -> Option<String> {
-    let (_, after) = content.split_once([';', ','])?;
-    let after = after.trim_start();
-    let (name, value) = after.split_once('=').unwrap_or(("url", after));
-    let is_url = name.trim().eq_ignore_ascii_case("url");
-    let value = value.trim().trim_matches(['"', '\'']);
-    (is_url && !value.is_empty()).then(|| value.to_owned())
 }

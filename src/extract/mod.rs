@@ -221,6 +221,7 @@ fn extract_html(
         metadata,
         markdown: Markdown::new(&markdown),
         headings,
+        redirect: links::redirect(&tree, &addresses),
         outlinks,
         robots: metadata::robots(&tree),
         ledger,

@@ -10,12 +10,13 @@ use tokio::time::{Instant, timeout_at};
 
 use super::coding::{CodingError, DecodeLimits, decode};
 use super::errors::page_error;
+use super::link_field::{self, LinkField};
 use super::media_type::{SNIFF_BYTES, effective_type};
 use super::resolver::GuardedResolver;
 use super::retry_after::parse_retry_after;
 use super::robots_file::decode_limits;
 use super::{AddressPolicy, Budget, FetchError, FetchOptions, Permit, PolitenessOptions};
-use crate::model::{ErrorCode, FetchedPage, PageError, Timestamp, Validators, WebUrl};
+use crate::model::{ErrorCode, FetchedPage, PageError, Refresh, Timestamp, Validators, WebUrl};
 
 /// The content codings that are asked for: exactly those that are decoded.
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
@@ -36,6 +37,15 @@ pub struct Get<'a> {
     pub validators: &'a Validators,
     /// The time of day, for fields that state one.
     pub now: Timestamp,
+}
+
+/// How much of a body is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it: a longer one than the limit is an error.
+    Whole,
+    /// Its first bytes, so many at most. A coded body is read whole all the same.
+    Start(usize),
 }
 
 /// What a server answered.
@@ -105,6 +115,7 @@ impl Client {
     pub(super) async fn get(
         &self,
         get: &Get<'_>,
+        extent: Extent,
         budget: &Budget,
     ) -> Result<(Answer, Permit), PageError> {
         if let Some(ip) = get.url.ip() {
@@ -130,7 +141,8 @@ impl Client {
         let mut permit = budget.reserve().await;
         let began = began + waits.elapsed();
         let deadline = deadline + waits.elapsed();
-        let answer = timeout_at(deadline, self.read(get, response, began, &mut permit))
+        let arriving = Arriving { response, began, extent };
+        let answer = timeout_at(deadline, self.read(get, arriving, &mut permit))
             .await
             .map_err(|_| timed_out("the answer did not end in time"))??;
         Ok((answer, permit))
@@ -155,14 +167,17 @@ impl Client {
     async fn read(
         &self,
         get: &Get<'_>,
-        response: Response,
-        began: Instant,
+        arriving: Arriving,
         permit: &mut Permit,
     ) -> Result<Answer, PageError> {
+        let response = &arriving.response;
         let status = response.status().as_u16();
         match status {
-            200..=203 => self.page(get, response, began, permit).await,
-            301 | 302 | 303 | 307 | 308 => redirect(get, &response),
+            200..=205 => match refreshed(get, response) {
+                Some(location) => Ok(Answer::Redirect { status, location }),
+                None => self.page(get, arriving, permit).await,
+            },
+            301 | 302 | 303 | 307 | 308 => redirect(get, response),
             304 if *get.validators != Validators::default() => Ok(Answer::NotModified),
             400.. => {
                 let retry_after = text(response.headers(), &header::RETRY_AFTER)
@@ -179,13 +194,13 @@ impl Client {
     async fn page(
         &self,
         get: &Get<'_>,
-        response: Response,
-        began: Instant,
+        arriving: Arriving,
         permit: &mut Permit,
     ) -> Result<Answer, PageError> {
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let wire = self.body(response, began, permit).await?;
+        let began = arriving.began;
+        let status = arriving.response.status().as_u16();
+        let headers = arriving.response.headers().clone();
+        let wire = self.body(arriving, permit).await?;
         let coding = text(&headers, &header::CONTENT_ENCODING).unwrap_or_default();
         if !coding.is_empty() {
             // A coded body may become as long as the limits let it: room for that comes first.
@@ -200,16 +215,23 @@ impl Client {
             declared.as_deref(),
             body.get(..SNIFF_BYTES.min(body.len())).unwrap_or_default(),
         );
-        let robots_tags = headers.get_all("x-robots-tag").iter();
+        let values = |name: &str| {
+            let values = headers.get_all(name).iter();
+            values.filter_map(|value| value.to_str().ok().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        let links: Vec<LinkField> =
+            values("link").iter().flat_map(|value| link_field::parse(value)).collect();
+        let target = |link: &LinkField| get.url.join(&link.target).ok();
         Ok(Answer::Page(Box::new(FetchedPage {
             url: get.url.clone(),
             status,
             media_type: media.essence().to_owned(),
             charset: media.charset().map(str::to_owned),
-            robots_tags: robots_tags
-                .filter_map(|value| value.to_str().ok().map(str::to_owned))
-                .collect(),
-            link_canonical: None,
+            robots_tags: values("x-robots-tag"),
+            link_canonical: links.iter().find(|link| link.is_canonical()).and_then(target),
+            links: links.iter().filter(|link| link.leads_on()).filter_map(target).collect(),
+            cache_control: text(&headers, &header::CACHE_CONTROL),
+            usage: [values("content-usage"), values("content-signal")].concat(),
             validators: Validators {
                 etag: text(&headers, &header::ETAG),
                 last_modified: text(&headers, &header::LAST_MODIFIED),
@@ -221,18 +243,20 @@ impl Client {
     }
 
     /// Reads a body as it comes over the wire.
-    async fn body(
-        &self,
-        mut response: Response,
-        began: Instant,
-        permit: &mut Permit,
-    ) -> Result<Vec<u8>, PageError> {
+    async fn body(&self, arriving: Arriving, permit: &mut Permit) -> Result<Vec<u8>, PageError> {
+        let Arriving { mut response, began, extent } = arriving;
         let most = self.options.max_body_bytes;
         let too_large = || {
             let message = format!("the body is longer than {most} bytes");
             PageError::new(ErrorCode::FetchTooLarge, message)
         };
-        if response.content_length().is_some_and(|length| length > most as u64) {
+        let enough = match extent {
+            Extent::Start(bytes) if !response.headers().contains_key(header::CONTENT_ENCODING) => {
+                bytes
+            }
+            _ => usize::MAX,
+        };
+        if response.content_length().is_some_and(|length| length > most as u64) && enough > most {
             return Err(too_large());
         }
         let mut body = Vec::new();
@@ -242,6 +266,10 @@ impl Client {
             }
             permit.grow_to(body.len() + piece.len()).await;
             body.extend_from_slice(&piece);
+            if body.len() >= enough {
+                body.truncate(enough);
+                break;
+            }
             let elapsed = began.elapsed();
             let least = self.options.min_bytes_per_sec.saturating_mul(elapsed.as_secs());
             if elapsed > SLOW_FOR && (body.len() as u64) < least {
@@ -250,6 +278,21 @@ impl Client {
         }
         Ok(body)
     }
+}
+
+/// A response whose body is still to be read.
+struct Arriving {
+    response: Response,
+    /// When the request began.
+    began: Instant,
+    extent: Extent,
+}
+
+/// Where a `Refresh` field sends the reader at once, other than to the page itself.
+fn refreshed(get: &Get<'_>, response: &Response) -> Option<WebUrl> {
+    let field = response.headers().get(header::REFRESH)?;
+    let refresh = Refresh::parse(field.to_str().ok()?).filter(Refresh::is_redirect)?;
+    get.url.join(refresh.target).ok().filter(|target| target != get.url)
 }
 
 fn timed_out(message: &str) -> PageError {

@@ -1,8 +1,8 @@
 //! What kind of thing a body is (MIME Sniffing Standard).
 //!
 //! In: the `Content-Type` field and the body's first bytes. Out: [`MediaType`]. A declared type
-//! holds, with two exceptions: text that is plainly binary is none, and nothing declared means
-//! that the bytes are looked at. `text/plain` never becomes HTML.
+//! holds, with two exceptions: text that is plainly binary is none, whatever servers call their
+//! PDF files and pictures, and nothing declared means that the bytes are looked at. `text/plain` never becomes HTML.
 //!
 //! It looks at the first 1,445 bytes and reads no text.
 
@@ -85,8 +85,8 @@ pub fn effective_type(declared: Option<&str>, body_start: &[u8]) -> MediaType {
     let declared = declared.and_then(MediaType::parse).filter(|declared| !is_unknown(declared));
     match declared {
         None => MediaType::sniffed(sniff(start)),
-        Some(declared) if declared.is_text() && is_gzip(start) => {
-            MediaType::sniffed("application/gzip")
+        Some(declared) if declared.is_text() && signature(start).is_some_and(is_unmistakable) => {
+            MediaType::sniffed(signature(start).map_or(BINARY, |(_, essence)| essence))
         }
         Some(declared) if declared.essence == PLAIN && is_binary(start) => {
             MediaType::sniffed(BINARY)
@@ -192,6 +192,17 @@ const HTML_TAGS: &[&str] = &[
     "<!--",
 ];
 
+/// The signature that `start` begins with.
+fn signature(start: &[u8]) -> Option<&'static (&'static [u8], &'static str)> {
+    SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature))
+}
+
+/// Whether no text begins so: text may well begin with `BM`, and with a byte order mark.
+fn is_unmistakable((signature, essence): &(&[u8], &str)) -> bool {
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    *essence == "application/pdf" || *essence != PLAIN && !signature.iter().all(is_text)
+}
+
 fn sniff(start: &[u8]) -> &'static str {
     // Pages with a byte order mark are pages, although the standard has them as plain text.
     let text = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start).trim_ascii_start();
@@ -201,8 +212,7 @@ fn sniff(start: &[u8]) -> &'static str {
     if text.starts_with(b"<?xml") {
         return if has_html_root(text) { "application/xhtml+xml" } else { "text/xml" };
     }
-    let signature = SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature));
-    match (signature, start) {
+    match (signature(start), start) {
         (Some((_, essence)), _) => essence,
         (_, [b'R', b'I', b'F', b'F', _, _, _, _, kind @ ..]) if kind.starts_with(b"WEBPVP") => {
             "image/webp"
@@ -228,10 +238,6 @@ fn has_html_root(text: &[u8]) -> bool {
         .filter_map(|at| text.get(at..))
         .find(|tag| matches!(tag, [_, next, ..] if next.is_ascii_alphabetic()))
         .is_some_and(|root| begins_with_tag(root, "<html"))
-}
-
-fn is_gzip(start: &[u8]) -> bool {
-    start.starts_with(b"\x1F\x8B\x08")
 }
 
 /// Whether `start` holds bytes that no text has (MIME Sniffing Standard §7.2).
@@ -294,6 +300,10 @@ mod tests {
         check(Some("text/plain"), b"a\0b", "application/octet-stream");
         check(Some("text/plain"), b"\xff\xfea\0", "text/plain");
         check(Some("text/html"), b"\x1f\x8b\x08\0", "application/gzip");
+        check(Some("text/html"), b"%PDF-1.7", "application/pdf");
+        check(Some("text/html; charset=utf-8"), b"\x89PNG\r\n\x1a\n", "image/png");
+        check(Some("text/plain"), b"BMW", "text/plain");
+        check(Some("text/html"), b"\xef\xbb\xbf<p>", "text/html");
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod budget;
 mod client;
 mod errors;
 mod gate;
+mod link_field;
 mod options;
 mod resolver;
 mod robots_file;
@@ -36,6 +37,7 @@ use tokio::sync::Semaphore;
 pub use self::address::AddressPolicy;
 pub use self::budget::{Budget, Permit};
 use self::client::Client;
+use self::client::Extent;
 pub use self::client::{Answer, Get};
 pub use self::errors::FetchError;
 use self::gate::Gate;
@@ -43,9 +45,6 @@ pub use self::gate::{GateReport, Turn};
 pub use self::options::{FetchOptions, PolitenessOptions, RobotsMode};
 pub use self::robots_file::{RobotsAnswer, RobotsFile};
 use crate::model::{PageError, WebUrl};
-
-/// The name that robots.txt and robots directives know this crawler by.
-pub const PRODUCT_TOKEN: &str = "corpusbot";
 
 /// The one way to the network.
 #[derive(Debug)]
@@ -108,10 +107,16 @@ impl Fetcher {
     /// # Errors
     ///
     /// As [`Fetcher::ask`].
-    pub async fn ask_in(
+    pub async fn ask_in(&self, turn: Turn, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
+        self.read_in(turn, get, Extent::Whole).await
+    }
+
+    /// As [`Fetcher::ask_in`], and says how much of the body is read.
+    async fn read_in(
         &self,
         mut turn: Turn,
         get: &Get<'_>,
+        extent: Extent,
     ) -> Result<(Answer, Permit), PageError> {
         // The slot of the whole program is taken last, so that waiting hosts hold none.
         let slot = self.concurrent.acquire().await;
@@ -119,7 +124,7 @@ impl Fetcher {
             rate.until_ready().await;
         }
         turn.begin();
-        let answered = self.client.get(get, &self.budget).await;
+        let answered = self.client.get(get, extent, &self.budget).await;
         drop(slot);
         turn.end(&answered);
         answered

@@ -57,7 +57,8 @@ impl Default for FetchOptions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PolitenessOptions {
-    /// What the crawler calls itself, before its version and contact.
+    /// What the crawler calls itself, before its version and contact. robots.txt knows it by the
+    /// letters, `-` and `_` that the name begins with.
     pub user_agent: String,
     /// Where its operator is reached: an address or e-mail, part of the user agent.
     pub contact: String,
@@ -122,6 +123,14 @@ impl PolitenessOptions {
             "" => format!("{}/{version}", self.user_agent),
             contact => format!("{}/{version} (+{contact})", self.user_agent),
         }
+    }
+
+    /// The name that robots.txt and robots directives know this crawler by (RFC 9309 §2.2.1):
+    /// letters, `-` and `_`.
+    pub fn product_token(&self) -> &str {
+        let is_inside = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '_');
+        let end = self.user_agent.find(|c| !is_inside(c)).unwrap_or(self.user_agent.len());
+        self.user_agent.get(..end).unwrap_or_default()
     }
 
     /// The delay as a duration.

@@ -1,8 +1,9 @@
 //! The robots.txt of an authority, fetched before anything else of it (RFC 9309 §2.3).
 
+use super::client::Extent;
 use super::coding::DecodeLimits;
 use super::robots::{ROBOTS_MAX_BYTES, RobotsRules};
-use super::{Answer, Fetcher, Get, PRODUCT_TOKEN, PolitenessOptions};
+use super::{Answer, Fetcher, Get, PolitenessOptions};
 use crate::model::{PageError, Timestamp, Validators, WebUrl};
 
 /// Most redirects of a robots.txt that are followed (RFC 9309 §2.3.1.2: at least five).
@@ -29,6 +30,15 @@ pub enum RobotsAnswer {
     Absent(u16),
     /// Not, or with an error of the server: nothing of the authority may be fetched.
     Unreachable(PageError),
+    /// It was not asked for: the config says to ignore it.
+    Ignored,
+}
+
+impl RobotsFile {
+    /// Stands for a robots.txt that is not asked for.
+    pub fn ignored() -> Self {
+        Self { rules: RobotsRules::allow_all(), answer: RobotsAnswer::Ignored }
+    }
 }
 
 impl Fetcher {
@@ -60,9 +70,12 @@ impl Fetcher {
         for _ in 0..=MAX_REDIRECTS {
             let validators = Validators::default();
             let get = Get { url: &target, validators: &validators, now };
-            match self.ask(&get).await {
+            // One byte more than is read, so that a line that the limit cuts is seen to be cut.
+            let extent = Extent::Start(ROBOTS_MAX_BYTES + 1);
+            match self.read_in(self.turn(&target).await, &get, extent).await {
                 Ok((Answer::Page(page), _)) => {
-                    let rules = RobotsRules::parse(&page.body, PRODUCT_TOKEN, ROBOTS_MAX_BYTES);
+                    let token = self.politeness.product_token();
+                    let rules = RobotsRules::parse(&page.body, token, ROBOTS_MAX_BYTES);
                     return RobotsFile { rules, answer: RobotsAnswer::Found };
                 }
                 Ok((Answer::Redirect { location, .. }, _)) => target = location,

@@ -3,17 +3,19 @@
 //! In: seeds, links, sitemaps. Out: addresses in scope, or the reason why not. The addresses
 //! themselves wait in the store; when each is asked for is decided by `fetch`.
 //!
-//! It makes no request and keeps no state.
+//! It makes no request, and keeps no state but what a caller holds in a [`SeriesWatch`].
 
 pub mod sitemap;
 pub mod trap;
 
 mod scope;
+mod series;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::scope::{Scope, ScopeError, ScopeRefusal};
-pub use self::sitemap::{Sitemap, SitemapLimits, parse_sitemap};
+pub use self::series::SeriesWatch;
+pub use self::sitemap::{Sitemap, SitemapEntry, SitemapLimits, parse_sitemap};
 
 /// What is crawled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

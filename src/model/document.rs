@@ -143,6 +143,8 @@ pub struct Document {
     pub headings: Vec<Heading>,
     /// Addresses that the page links to, each once, in page order.
     pub outlinks: Vec<WebUrl>,
+    /// Where the page sends its reader at once.
+    pub redirect: Option<WebUrl>,
     /// Name and content of `meta` elements that may speak to robots.
     pub robots: Vec<(String, String)>,
     /// What was removed on the way.

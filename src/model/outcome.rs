@@ -132,6 +132,10 @@ codes! {
         Empty = "content.empty",
         /// The scope changed since it was found.
         OutOfScope = "scope.changed",
+        /// Pages whose addresses differ from its own only in numbers have had no new text for long.
+        TrapRepeating = "trap.repeating",
+        /// Pages whose addresses differ from its own only in a date led nowhere else for long.
+        TrapCalendar = "trap.calendar",
         /// It redirects to an address outside the scope.
         RedirectOutOfScope = "redirect.out_of_scope",
     }

@@ -46,6 +46,8 @@ pub struct Request {
     pub crashes: u32,
     /// What to recognize an unchanged page by.
     pub validators: Validators,
+    /// Whether its chunks are in the corpus.
+    pub is_live: bool,
 }
 
 /// An answer whose body is whole.
@@ -68,8 +70,14 @@ pub struct FetchedPage {
     pub body: Vec<u8>,
     /// Directives of `X-Robots-Tag` fields, one string a field.
     pub robots_tags: Vec<String>,
-    /// Targets of `Link: rel=canonical` fields.
-    pub link_canonical: Option<String>,
+    /// Target of the first `Link` field with `rel=canonical`.
+    pub link_canonical: Option<WebUrl>,
+    /// Targets of `Link` fields that lead on: `next`, `prev`, and other languages.
+    pub links: Vec<WebUrl>,
+    /// The `Cache-Control` field.
+    pub cache_control: Option<String>,
+    /// Values of `Content-Usage` and `Content-Signal` fields.
+    pub usage: Vec<String>,
     /// What to recognize the page by next time.
     pub validators: Validators,
     /// When the answer had arrived.

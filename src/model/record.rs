@@ -86,6 +86,19 @@ pub struct PageRecord {
 }
 
 impl PageRecord {
+    /// The record with another outcome, of which no content is kept.
+    #[must_use]
+    pub fn without_content(self, outcome: PageOutcome) -> Self {
+        Self {
+            outcome,
+            markdown: Markdown::default(),
+            chunks: Vec::new(),
+            content_hash: None,
+            body_hash: None,
+            ..self
+        }
+    }
+
     /// Whether text of the page may be missing.
     pub fn is_partial(&self) -> bool {
         self.flags.iter().any(|flag| flag.is_partial())

@@ -20,7 +20,6 @@ mod changes;
 mod disk;
 mod inspect;
 mod manifest;
-mod moment;
 mod part;
 mod read;
 mod rows;

@@ -16,10 +16,7 @@ use arrow::{
     error::ArrowError,
 };
 
-use super::{
-    moment::parse_moment,
-    schema::{CHUNKS, PAGES, arrow_schema, element, removal_fields},
-};
+use super::schema::{CHUNKS, PAGES, arrow_schema, element, removal_fields};
 use crate::model::{Chunk, PageRecord, Removal, Timestamp};
 
 /// Joins the headings above a chunk in the `heading` column.
@@ -82,7 +79,7 @@ fn page_answers(pages: &[&PageRecord]) -> Vec<ArrayRef> {
 
 /// `title` to `is_partial`.
 fn page_contents(pages: &[&PageRecord]) -> Result<Vec<ArrayRef>, ArrowError> {
-    let moment = |text: &Option<String>| text.as_deref().and_then(parse_moment).map(Timestamp);
+    let moment = |text: &Option<String>| text.as_deref().and_then(Timestamp::parse);
     Ok(vec![
         texts(pages, |page| page.metadata.title.as_ref()),
         texts(pages, |page| page.metadata.description.as_ref()),

@@ -1,10 +1,9 @@
-//! What would happen to an address, and why: without a request, or with robots.txt asked.
+//! What would happen to an address, and why: without a request.
 
 use serde::Serialize;
 
-use super::{Clock, RunError};
+use super::RunError;
 use crate::config::Config;
-use crate::fetch::{Budget, Fetcher, RobotsAnswer, RobotsMode};
 use crate::frontier::Scope;
 use crate::model::WebUrl;
 use crate::store::{PageFact, Store};
@@ -21,21 +20,49 @@ pub struct UrlVerdict {
     /// What robots.txt says: `allowed`, `disallowed` with the line, or why it could not be read.
     /// Nothing where it was not asked.
     pub robots: Option<String>,
+    /// The sitemap that lists it. Nothing where none does or none was read.
+    pub sitemap: Option<String>,
+    /// What a first run would do: `fetch`, or the code of the rule that keeps the page out.
+    /// Nothing where robots.txt was not asked.
+    pub plan: Option<String>,
     /// What the store knows of it.
     pub known: Option<PageFact>,
 }
 
-/// Says what would happen to `address`. The store is asked where there is one.
+/// Says what would happen to each of `addresses`, in their order. The store is asked where there
+/// is one.
 ///
 /// # Errors
 ///
-/// Fails where the state cannot be read.
-pub async fn explain(config: &Config, address: &str) -> Result<UrlVerdict, RunError> {
+/// Fails where the scope is malformed or the state cannot be read.
+pub async fn explain(config: &Config, addresses: &[String]) -> Result<Vec<UrlVerdict>, RunError> {
+    let scope = Scope::new(&config.crawl)?;
+    let store = match config.state_path() {
+        path if path.exists() => Some(Store::peek(&path).await?),
+        _ => None,
+    };
+    let mut verdicts = Vec::with_capacity(addresses.len());
+    for address in addresses {
+        verdicts.push(verdict(&scope, store.as_ref(), address).await?);
+    }
+    if let Some(store) = store {
+        store.close().await;
+    }
+    Ok(verdicts)
+}
+
+async fn verdict(
+    scope: &Scope,
+    store: Option<&Store>,
+    address: &str,
+) -> Result<UrlVerdict, RunError> {
     let mut verdict = UrlVerdict {
         url: address.to_owned(),
         canonical_url: None,
         scope: String::new(),
         robots: None,
+        sitemap: None,
+        plan: None,
         known: None,
     };
     let url = match WebUrl::parse(address) {
@@ -45,56 +72,14 @@ pub async fn explain(config: &Config, address: &str) -> Result<UrlVerdict, RunEr
             return Ok(verdict);
         }
     };
-    let key = url.key();
-    verdict.scope = match Scope::new(&config.crawl)?.check(&url) {
-        Ok(()) => "in".to_owned(),
-        Err(refusal) => refusal.code().to_owned(),
+    verdict.scope = match scope.check(&url) {
+        Err(refusal) if !scope.seeds().contains(&url) => refusal.code().to_owned(),
+        _ => "in".to_owned(),
     };
-    if config.state_path().exists() {
-        let store = Store::peek(&config.state_path()).await?;
-        verdict.known = store.fact(key.as_str()).await?;
-        store.close().await;
+    let key = url.key().to_string();
+    if let Some(store) = store {
+        verdict.known = store.fact(&key).await?;
     }
-    verdict.canonical_url = Some(key.to_string());
+    verdict.canonical_url = Some(key);
     Ok(verdict)
-}
-
-/// As [`explain`], and asks the robots.txt of each address's host.
-///
-/// # Errors
-///
-/// Fails where the state cannot be read.
-pub async fn plan(
-    config: &Config,
-    addresses: &[String],
-    clock: Clock,
-) -> Result<Vec<UrlVerdict>, RunError> {
-    let fetcher =
-        Fetcher::new(&config.fetch, &config.politeness, Budget::new(config.run.body_bytes()))?;
-    let mut verdicts = Vec::new();
-    for address in addresses {
-        let mut verdict = explain(config, address).await?;
-        if let Ok(url) = WebUrl::parse(address) {
-            verdict.robots = Some(robots(&fetcher, config, &url, clock).await);
-        }
-        verdicts.push(verdict);
-    }
-    Ok(verdicts)
-}
-
-async fn robots(fetcher: &Fetcher, config: &Config, url: &WebUrl, clock: Clock) -> String {
-    if config.politeness.robots == RobotsMode::Ignore {
-        return "ignored by the config".to_owned();
-    }
-    let file = fetcher.robots(url, clock.now()).await;
-    if let RobotsAnswer::Unreachable(error) = &file.answer {
-        return format!("could not be read: {error}");
-    }
-    let verdict = file.rules.verdict(url.as_url());
-    let word = if verdict.allowed { "allowed" } else { "disallowed" };
-    match (verdict.rule, verdict.line) {
-        (Some(rule), Some(line)) => format!("{word} by line {line}: `{rule}`"),
-        (Some(rule), None) => format!("{word} by `{rule}`"),
-        (None, _) => word.to_owned(),
-    }
 }

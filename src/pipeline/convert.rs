@@ -4,8 +4,9 @@ use crate::chunk::{ChunkInput, ChunkOptions, chunk};
 use crate::clean::{CleanOptions, clean};
 use crate::config::Config;
 use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
+use crate::fetch::RobotsMode;
 use crate::fetch::charset::{decode_as, decode_text};
-use crate::fetch::{PRODUCT_TOKEN, RobotsMode};
+use crate::frontier::{SitemapLimits, parse_sitemap};
 use crate::model::{
     BodyText, CharsetSource, ChunkFlag, ContentCounts, ContentHash, DirectiveReader, Document,
     ErrorCode, Exclusion, Ledger, Metadata, PageError, PageFlag, PageOutcome, PageRecord,
@@ -32,6 +33,10 @@ pub struct PageInput {
     pub body: Vec<u8>,
     /// `X-Robots-Tag` fields.
     pub robots_tags: Vec<String>,
+    /// What HTTP says is the page's own address.
+    pub canonical: Option<WebUrl>,
+    /// Pages that HTTP says the page leads to.
+    pub links: Vec<WebUrl>,
     /// Links between a seed and the page.
     pub depth: u32,
     /// The page that the address was found on.
@@ -55,6 +60,8 @@ impl PageInput {
             charset: None,
             body,
             robots_tags: Vec::new(),
+            canonical: None,
+            links: Vec::new(),
             depth: 0,
             referrer: None,
             validators: Validators::default(),
@@ -104,8 +111,17 @@ pub struct Converted {
     pub record: PageRecord,
     /// The addresses that it leads to and lets robots follow.
     pub outlinks: Vec<WebUrl>,
+    /// Where it sends its reader at once: a redirect in all but name.
+    pub redirect: Option<WebUrl>,
     /// What was left out.
     pub ledger: Ledger,
+}
+
+impl Converted {
+    /// A page of which nothing but its record is kept.
+    fn bare(record: PageRecord) -> Self {
+        Self { record, outlinks: Vec::new(), redirect: None, ledger: Ledger::default() }
+    }
 }
 
 /// Converts pages, each by itself.
@@ -115,6 +131,7 @@ pub struct Converter {
     clean: CleanOptions,
     chunk: ChunkOptions,
     robots: RobotsMode,
+    product_token: String,
     charset: Option<String>,
     keeps_texts: bool,
 }
@@ -127,6 +144,7 @@ impl Converter {
             clean: config.clean,
             chunk: config.chunk.clone(),
             robots: config.politeness.robots,
+            product_token: config.politeness.product_token().to_owned(),
             charset: None,
             keeps_texts: false,
         }
@@ -149,8 +167,9 @@ impl Converter {
     /// Converts a page.
     pub fn convert(&self, input: &PageInput, run_id: &str) -> Converted {
         let Some(format) = format(&input.media_type) else {
-            let record = input.record(PageOutcome::Excluded(Exclusion::MediaType), run_id);
-            return Converted { record, outlinks: Vec::new(), ledger: Ledger::default() };
+            let outcome = PageOutcome::Excluded(Exclusion::MediaType);
+            let outlinks = self.feed_links(input);
+            return Converted { outlinks, ..Converted::bare(input.record(outcome, run_id)) };
         };
         let text = self.text(input);
         if is_binary(&text.text) {
@@ -222,15 +241,38 @@ impl Converter {
             record.markdown = document.markdown;
         }
         record.metadata = document.metadata;
-        let outlinks = if asked.nofollow { Vec::new() } else { document.outlinks };
-        Converted { record, outlinks, ledger: document.ledger }
+        if record.metadata.canonical_url.is_none() {
+            let canonical = input.canonical.as_ref();
+            record.metadata.canonical_url = canonical.map(|url| url.key().to_string());
+        }
+        let mut outlinks = document.outlinks;
+        outlinks.extend_from_slice(&input.links);
+        if asked.nofollow {
+            outlinks.clear();
+        }
+        let redirect = document.redirect.filter(|target| Some(target) != input.base.as_ref());
+        Converted { record, outlinks, redirect, ledger: document.ledger }
+    }
+
+    /// The pages that a feed or a sitemap lists: neither is a page itself.
+    fn feed_links(&self, input: &PageInput) -> Vec<WebUrl> {
+        let Some(base) = input.base.as_ref().filter(|_| is_list(&input.media_type)) else {
+            return Vec::new();
+        };
+        if self.directives(input, &Document::default()).nofollow {
+            return Vec::new();
+        }
+        let limits =
+            SitemapLimits { max_entries: self.extract.max_links, ..SitemapLimits::default() };
+        let list = parse_sitemap(&input.body, base, &limits);
+        list.pages.into_iter().map(|entry| entry.url).collect()
     }
 
     fn directives(&self, input: &PageInput, document: &Document) -> RobotsDirectives {
         if self.robots == RobotsMode::Ignore {
             return RobotsDirectives::default();
         }
-        let reader = DirectiveReader { product_token: PRODUCT_TOKEN, now: input.fetched_at };
+        let reader = DirectiveReader { product_token: &self.product_token, now: input.fetched_at };
         let from_page = document.robots.iter().map(|(name, content)| reader.meta(name, content));
         let from_headers = input.robots_tags.iter().map(|value| reader.header(value));
         from_page.chain(from_headers).fold(RobotsDirectives::default(), RobotsDirectives::strictest)
@@ -238,8 +280,7 @@ impl Converter {
 }
 
 fn failed(input: &PageInput, error: PageError, run_id: &str) -> Converted {
-    let record = input.record(PageOutcome::Failed(error), run_id);
-    Converted { record, outlinks: Vec::new(), ledger: Ledger::default() }
+    Converted::bare(input.record(PageOutcome::Failed(error), run_id))
 }
 
 fn counts(document: &Document) -> ContentCounts {
@@ -250,6 +291,12 @@ fn counts(document: &Document) -> ContentCounts {
         filtered_chars_removed: document.initial_markdown_chars.saturating_sub(kept),
         final_filtered_chars: kept,
     }
+}
+
+/// Whether a document of this type may be a feed or a sitemap.
+fn is_list(media_type: &str) -> bool {
+    let xml = ["application/rss+xml", "application/atom+xml", "application/xml", "text/xml"];
+    xml.contains(&media_type)
 }
 
 fn format(media_type: &str) -> Option<SourceFormat> {

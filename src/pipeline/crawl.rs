@@ -83,6 +83,7 @@ pub async fn crawl(
         limit_reached: AtomicBool::new(false),
         fetched: AtomicUsize::new(0),
         robots: std::sync::Mutex::default(),
+        series: std::sync::Mutex::default(),
         sitemaps_read: std::sync::Mutex::default(),
     });
     let writing = tokio::spawn(writer.run(to_write));
@@ -134,11 +135,17 @@ async fn schedule(
     shared: &Arc<Shared>,
     mut ready: UnboundedReceiver<Vec<String>>,
 ) -> Result<BTreeMap<String, Deferred>, RunError> {
+    let mut waiting: BTreeSet<String> =
+        shared.store.waiting_authorities().await?.into_iter().collect();
+    if shared.config.crawl.discover_sitemaps {
+        // The sitemaps of a site may name new pages, whether or not a known one is due.
+        waiting.extend(shared.scope.seeds().iter().map(WebUrl::authority));
+    }
     let mut scheduler = Scheduler {
         shared,
         workers: JoinSet::new(),
         active: BTreeSet::new(),
-        waiting: shared.store.waiting_authorities().await?.into_iter().collect(),
+        waiting,
         parked: BTreeMap::new(),
     };
     let limit = deadline(shared);
@@ -154,7 +161,7 @@ async fn schedule(
             while let Ok(authorities) = ready.try_recv() {
                 scheduler.waiting.extend(authorities);
             }
-            if scheduler.is_done() {
+            if scheduler.is_done() && !scheduler.finds_more().await? {
                 return Ok(scheduler.parked);
             }
             continue;
@@ -248,6 +255,17 @@ impl Scheduler<'_> {
             HostEnd::Stopped => {}
         }
         Ok(())
+    }
+
+    /// Looks for hosts with waiting pages that nobody told of: a sitemap of another host named
+    /// them. Says whether there are any.
+    async fn finds_more(&mut self) -> Result<bool, RunError> {
+        if self.shared.is_ending() {
+            return Ok(false);
+        }
+        let waiting = self.shared.store.waiting_authorities().await?;
+        self.waiting.extend(waiting);
+        Ok(!self.is_done())
     }
 
     /// Whether nothing is on its way.

@@ -110,6 +110,13 @@ impl Worker<'_> {
             self.settle(request, None, outcome, Found::default());
             return Ok(Done::Settled);
         }
+        // A page that was collected before is no step into a trap.
+        if !request.is_live
+            && let Some(trap) = shared.trap(&request.url)
+        {
+            self.settle(request, None, PageOutcome::Excluded(trap), Found::default());
+            return Ok(Done::Settled);
+        }
         let obeys = shared.config.politeness.robots == RobotsMode::Obey;
         if obeys && !self.robots.rules.verdict(request.url.as_url()).allowed {
             self.settle(
@@ -154,12 +161,12 @@ impl Worker<'_> {
     fn convert(&self, request: &Request, page: FetchedPage, permit: Permit) {
         let shared = Arc::clone(self.shared);
         let input = page_input(request, page);
-        let id = request.id;
+        let (id, hops) = (request.id, request.redirects + 1);
         shared.unsettled.fetch_add(1, Ordering::AcqRel);
         let run_id = Arc::clone(&shared.run_id);
         let sender = Arc::clone(self.shared);
         shared.pool.convert(input, run_id, move |converted| {
-            let page = sender.committed(id, converted);
+            let page = sender.committed(id, hops, converted);
             // The writer is gone only when the run has failed: then nothing is committed.
             drop(sender.finished.send(Finished { page, permit: Some(permit) }));
         });
@@ -316,6 +323,8 @@ fn page_input(request: &Request, page: FetchedPage) -> PageInput {
         charset: page.charset,
         body: page.body,
         robots_tags: page.robots_tags,
+        canonical: page.link_canonical,
+        links: page.links,
         depth: request.depth,
         referrer: request.referrer.clone(),
         validators: page.validators,

@@ -54,6 +54,7 @@ fn caught(input: &PageInput, run_id: &str, work: impl FnOnce() -> Converted) -> 
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         let error = PageError::new(ErrorCode::InternalPanic, said);
         Converted {
+            redirect: None,
             record: input.record(PageOutcome::Failed(error), run_id),
             outlinks: Vec::new(),
             ledger: Ledger::default(),

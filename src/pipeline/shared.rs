@@ -12,16 +12,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::pool::Pool;
 use super::run::Ending;
+use super::sitemaps::SitemapWalk;
 use super::writer::Finished;
 use super::{Clock, Converted, Progress, RunError};
 use crate::config::Config;
-use crate::fetch::{Answer, Fetcher, Get, RobotsAnswer, RobotsFile, RobotsMode, Turn};
-use crate::frontier::{Scope, SitemapLimits, parse_sitemap};
-use crate::model::{ContentHash, Validators, WebUrl};
+use crate::fetch::{Answer, Fetcher, Get, RobotsFile, RobotsMode, Turn};
+use crate::frontier::trap::{TrapReason, link_trap};
+use crate::frontier::{Scope, SeriesWatch, SitemapEntry};
+use crate::model::{
+    ContentHash, ErrorCode, Exclusion, PageError, PageOutcome, PageRecord, Timestamp, Validators,
+    WebUrl,
+};
 use crate::store::{Committed, Found, FoundUrl, Store};
-
-/// Deepest nesting of sitemap indexes.
-const MAX_SITEMAP_DEPTH: usize = 5;
 
 /// Longest rest that a stored time may mean: a longer one is a clock that was wrong.
 const LONGEST_REST: Duration = Duration::from_hours(30 * 24);
@@ -51,6 +53,7 @@ pub(super) struct Shared {
     pub(super) limit_reached: AtomicBool,
     pub(super) fetched: AtomicUsize,
     pub(super) robots: Mutex<BTreeMap<String, Arc<OnceCell<RobotsFile>>>>,
+    pub(super) series: Mutex<SeriesWatch>,
     /// Authorities whose sitemaps were read.
     pub(super) sitemaps_read: Mutex<HashSet<String>>,
 }
@@ -103,8 +106,7 @@ impl Shared {
 
     async fn read_robots(&self, root: &WebUrl) -> RobotsFile {
         if self.config.politeness.robots == RobotsMode::Ignore {
-            let rules = crate::fetch::robots::RobotsRules::allow_all();
-            return RobotsFile { rules, answer: RobotsAnswer::Absent(0) };
+            return RobotsFile::ignored();
         }
         self.progress.request();
         let file = self.fetcher.robots(root, self.clock.now()).await;
@@ -147,16 +149,9 @@ impl Shared {
     /// Reads sitemaps, and those that they name, into the frontier; each after its own host's
     /// robots.txt. One that cannot be read is left out: it only names pages.
     pub(super) async fn sitemaps(&self, named: Vec<WebUrl>) -> Result<(), RunError> {
-        let mut seen = HashSet::new();
-        let mut waiting: Vec<(WebUrl, usize)> = named.into_iter().map(|url| (url, 0)).collect();
-        while let Some((url, depth)) = waiting.pop() {
-            if seen.len() >= self.config.crawl.max_sitemaps {
-                self.progress.refuse("sitemap.limit");
-                return Ok(());
-            }
-            if !seen.insert(url.key()) {
-                continue;
-            }
+        let mut walk = SitemapWalk::new(&self.config.crawl, named);
+        while let Some(sitemap) = walk.next() {
+            let url = &sitemap.url;
             let Ok(root) = url.join("/") else { continue };
             let Some(robots) = self.robots(&root).await? else { return Ok(()) };
             if !robots.rules.verdict(url.as_url()).allowed {
@@ -164,40 +159,50 @@ impl Shared {
                 continue;
             }
             let turn = tokio::select! {
-                turn = self.fetcher.turn(&url) => turn,
+                turn = self.fetcher.turn(url) => turn,
                 () = self.ending.cancelled() => return Ok(()),
             };
-            let Some(page) = self.sitemap(&url, turn).await else {
-                self.progress.refuse("sitemap.unreadable");
-                continue;
-            };
-            let limits = SitemapLimits {
-                max_entries: self.config.crawl.max_sitemap_entries,
-                ..SitemapLimits::default()
-            };
-            let sitemap = parse_sitemap(&page, &url, &limits);
-            if depth < MAX_SITEMAP_DEPTH {
-                waiting.extend(sitemap.sitemaps.into_iter().map(|url| (url, depth + 1)));
+            match self.sitemap(url, turn).await {
+                Some(Answer::Page(page)) => {
+                    let pages = walk.read(&sitemap, &page.body);
+                    self.enqueue(url, pages).await?;
+                }
+                Some(Answer::Redirect { location, .. }) => walk.redirect(&sitemap, location),
+                _ => self.progress.refuse("sitemap.unreadable"),
             }
-            let pages: Vec<WebUrl> = sitemap.pages.into_iter().map(|entry| entry.url).collect();
-            let found = self.in_scope(&pages);
-            let max_depth = self.config.crawl.max_depth;
-            for batch in found.chunks(ENQUEUE_BATCH) {
-                self.store.enqueue(batch, 1, max_depth, Some(url.as_str())).await?;
-            }
+        }
+        if walk.is_cut() {
+            self.progress.refuse("sitemap.limit");
         }
         Ok(())
     }
 
-    /// The body of a sitemap.
-    async fn sitemap(&self, url: &WebUrl, turn: Turn) -> Option<Vec<u8>> {
+    async fn sitemap(&self, url: &WebUrl, turn: Turn) -> Option<Answer> {
         let validators = Validators::default();
         let get = Get { url, validators: &validators, now: self.clock.now() };
         self.progress.request();
-        match self.fetcher.ask_in(turn, &get).await {
-            Ok((Answer::Page(page), _permit)) => Some(page.body),
-            _ => None,
+        self.fetcher.ask_in(turn, &get).await.ok().map(|(answer, _permit)| answer)
+    }
+
+    /// Puts the pages of the sitemap at `url` into the frontier.
+    async fn enqueue(&self, url: &WebUrl, pages: Vec<SitemapEntry>) -> Result<(), RunError> {
+        let now = self.clock.now();
+        let modified: Vec<(FoundUrl, Timestamp)> = pages
+            .iter()
+            .filter_map(|page| {
+                let modified = Timestamp::parse(page.lastmod.as_deref()?)?;
+                (modified < now).then(|| (FoundUrl::from(&page.url), modified))
+            })
+            .collect();
+        let pages: Vec<WebUrl> = pages.into_iter().map(|entry| entry.url).collect();
+        let max_depth = self.config.crawl.max_depth;
+        for batch in self.in_scope(&pages).chunks(ENQUEUE_BATCH) {
+            self.store.enqueue(batch, 1, max_depth, Some(url.as_str())).await?;
         }
+        for batch in modified.chunks(ENQUEUE_BATCH) {
+            self.store.requeue_modified(batch).await?;
+        }
+        Ok(())
     }
 
     /// The addresses in scope; the others are counted by reason.
@@ -212,12 +217,57 @@ impl Shared {
         found
     }
 
-    /// A converted page as it is committed.
-    pub(super) fn committed(&self, id: i64, converted: Converted) -> Committed {
-        let Converted { mut record, outlinks, .. } = converted;
-        let urls = self.in_scope(&outlinks);
+    /// A converted page as it is committed. One that sends its reader on at once is a redirect,
+    /// the `hops`th in its chain.
+    pub(super) fn committed(&self, id: i64, hops: u32, converted: Converted) -> Committed {
+        let Converted { mut record, outlinks, redirect, .. } = converted;
+        let target = redirect.filter(|target| {
+            target.key().as_str() != record.url && self.scope.check(target).is_ok()
+        });
+        if let Some(target) = target {
+            return self.sent_on(id, hops, record, &target);
+        }
+        let urls = self.in_scope(&self.without_traps(&record, outlinks));
         record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
         let found = Found { urls, redirects: 0 };
+        Committed { id: Some(id), record, found }
+    }
+
+    /// The outlinks of a page that are not the inside of a trap. The page's series learns of it.
+    fn without_traps(&self, record: &PageRecord, mut outlinks: Vec<WebUrl>) -> Vec<WebUrl> {
+        let Ok(page) = WebUrl::parse(&record.url) else { return outlinks };
+        let mut series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        if record.outcome == PageOutcome::Collected {
+            series.note(page.as_url(), record.markdown.as_str(), &outlinks);
+        }
+        outlinks.retain(|link| {
+            let trap = link_trap(page.as_url(), link.as_url());
+            let trap = trap.or_else(|| series.verdict(link.as_url()));
+            trap.inspect(|trap| self.progress.refuse(trap.code())).is_none()
+        });
+        outlinks
+    }
+
+    /// Why the page at `url` is not asked for although it waits: its series leads nowhere.
+    pub(super) fn trap(&self, url: &WebUrl) -> Option<Exclusion> {
+        let series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        match series.verdict(url.as_url())? {
+            TrapReason::Calendar => Some(Exclusion::TrapCalendar),
+            _ => Some(Exclusion::TrapRepeating),
+        }
+    }
+
+    fn sent_on(&self, id: i64, hops: u32, record: PageRecord, target: &WebUrl) -> Committed {
+        let most = self.config.fetch.max_redirects;
+        if hops > most {
+            let message = format!("more than {most} redirects");
+            let error = PageError::new(ErrorCode::FetchBadRedirect, message);
+            let record = record.without_content(PageOutcome::Failed(error));
+            return Committed { id: Some(id), record, found: Found::default() };
+        }
+        let mut record = record.without_content(PageOutcome::redirect(&target.key()));
+        record.final_url = target.to_string();
+        let found = Found { urls: vec![FoundUrl::from(target)], redirects: hops };
         Committed { id: Some(id), record, found }
     }
 }

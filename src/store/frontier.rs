@@ -139,7 +139,7 @@ impl Store {
             "UPDATE page SET state = 'leased', tries = tries + 1 WHERE id IN (
                  SELECT id FROM page WHERE state = 'queued' AND authority = ?1
                  ORDER BY tries, depth, id LIMIT ?2)
-             RETURNING id, url, fetch_url, depth, referrer, redirects, tries, crashes,
+             RETURNING id, url, fetch_url, depth, referrer, redirects, tries, crashes, is_live,
                  CASE WHEN converter = ?3 THEN etag END AS etag,
                  CASE WHEN converter = ?3 THEN last_modified END AS last_modified",
         )
@@ -257,6 +257,7 @@ fn request(row: &SqliteRow) -> Option<Request> {
         redirects: small("redirects"),
         tries: small("tries"),
         crashes: small("crashes"),
+        is_live: row.try_get("is_live").unwrap_or(false),
         validators: Validators {
             etag: row.try_get("etag").ok().flatten(),
             last_modified: row.try_get("last_modified").ok().flatten(),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::FoundUrl;
 use super::dedup::Known;
 use super::{Store, StoreError};
 use crate::model::{ContentHash, Exclusion, Factor, PageOutcome, Ratio, Timestamp};
@@ -82,7 +83,13 @@ enum Absence {
 
 fn absence(outcome: &PageOutcome) -> Absence {
     match outcome {
-        PageOutcome::Collected | PageOutcome::Unchanged | PageOutcome::Failed(_) => Absence::None,
+        // What a run makes of a series of pages says nothing of one of them.
+        PageOutcome::Collected
+        | PageOutcome::Unchanged
+        | PageOutcome::Failed(_)
+        | PageOutcome::Excluded(Exclusion::TrapRepeating | Exclusion::TrapCalendar) => {
+            Absence::None
+        }
         PageOutcome::Gone { status: 404 }
         | PageOutcome::Excluded(Exclusion::Empty | Exclusion::MediaType) => Absence::Perhaps,
         PageOutcome::Gone { .. } | PageOutcome::Excluded(_) | PageOutcome::Duplicate { .. } => {
@@ -237,6 +244,29 @@ impl Store {
              WHERE state = 'done' AND id IN (SELECT value FROM json_each(?1))",
         )
         .bind(serde_json::to_string(ids).unwrap_or_default())
+        .execute(&self.pool)
+        .await
+        .map(|_| ())
+        .map_err(|source| self.failed("requeue pages", source))
+    }
+
+    /// Puts pages into the frontier again that changed, by the word of a sitemap, after they were
+    /// visited.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn requeue_modified(
+        &self,
+        pages: &[(FoundUrl, Timestamp)],
+    ) -> Result<(), StoreError> {
+        let list: Vec<(&str, i64)> =
+            pages.iter().map(|(page, modified)| (page.key(), modified.0)).collect();
+        sqlx::query(
+            "UPDATE page SET state = 'queued', tries = 0 FROM json_each(?1)
+             WHERE page.url = value->>0 AND state = 'done' AND checked_at < value->>1",
+        )
+        .bind(serde_json::to_string(&list).unwrap_or_default())
         .execute(&self.pool)
         .await
         .map(|_| ())

@@ -271,3 +271,19 @@ fn the_site_that_ships_is_crawled_as_documented() {
     let menu = menu.into_iter().find(|row| row[0].ends_with("/menu.html")).unwrap();
     insta::assert_snapshot!("demo_menu", menu[1].replace(&origin, ""));
 }
+
+#[test]
+fn a_sitemap_that_has_moved_is_read_where_it_is() {
+    let site = Site::start(|path| match path {
+        "/robots.txt" => Page::new(200, "text/plain", "Sitemap: /old.xml\n"),
+        "/old.xml" => Page::status(301).with("location", "/new.xml"),
+        "/new.xml" => {
+            Page::new(200, "application/xml", "<urlset><url><loc>/only-here</loc></url></urlset>")
+        }
+        "/" | "/only-here" => Page::html(text(path)),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    job.crawl();
+    assert_eq!(outcomes(&job, &site)["/only-here"], "collected");
+}

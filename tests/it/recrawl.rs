@@ -318,10 +318,10 @@ fn a_changed_rule_deletes_and_changed_options_cut_anew() {
     let job = Job::new(&site.url("/"), "");
     crawl(&job);
     site.take_logs();
-    // Nothing is due, and nothing is asked.
+    // Nothing is due, and no page is asked for.
     let said = crawl(&job);
     assert!(said.contains("nothing to do: no known page is due"), "{said}");
-    assert_eq!(site.take_logs().0, Vec::<String>::new());
+    assert_eq!(site.take_logs().0, ["/robots.txt"]);
 
     let config = std::fs::read_to_string(job.config()).unwrap();
     let exclude = config.replace("[crawl]\n", "[crawl]\nexclude = [\"*/vb\"]\n");
@@ -336,6 +336,43 @@ fn a_changed_rule_deletes_and_changed_options_cut_anew() {
     let (asked, unmodified) = site.take_logs();
     assert!(asked.len() >= 5 && unmodified.is_empty(), "{asked:?} {unmodified:?}");
     assert!(told(&job).keys().all(|what| what.ends_with("rechunked") || what == "meta moved"));
+}
+
+#[test]
+fn a_sitemap_says_what_changed_before_it_is_due() {
+    let pages = Pages::default();
+    let sitemap = |modified: &str| {
+        format!(
+            "<urlset><url><loc>/a</loc><lastmod>{modified}</lastmod></url>\
+             <url><loc>/b</loc><lastmod>2020-01-01</lastmod></url></urlset>"
+        )
+    };
+    pages.set("/", &index(&["/a", "/b"]));
+    for path in ["/a", "/b"] {
+        pages.set(path, &article(path, &paragraphs(path, 2), ""));
+    }
+    pages.set("/robots.txt", "Sitemap: /sitemap.xml");
+    pages.set("/sitemap.xml", &sitemap("2020-01-01"));
+    let site = pages.serve();
+    let job = Job::new(&site.url("/"), "");
+    crawl(&job);
+    site.take_logs();
+    crawl(&job);
+    assert_eq!(site.take_logs().0, ["/robots.txt", "/sitemap.xml"]);
+    // A time after the visit, and before now; one that lies ahead is no news.
+    let now = std::fs::metadata(job.corpus().join("_manifest.json")).unwrap().modified().unwrap();
+    let since = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_micros();
+    let moment = |micros: u128| {
+        chrono::DateTime::from_timestamp_micros(i64::try_from(micros).unwrap())
+            .unwrap()
+            .to_rfc3339()
+    };
+    pages.set("/sitemap.xml", &sitemap(&moment(since + 3_600_000_000)));
+    crawl(&job);
+    assert_eq!(site.take_logs().0, ["/robots.txt", "/sitemap.xml"]);
+    pages.set("/sitemap.xml", &sitemap(&moment(since)));
+    crawl(&job);
+    assert_eq!(site.take_logs().0, ["/robots.txt", "/sitemap.xml", "/a"]);
 }
 
 #[test]

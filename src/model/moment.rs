@@ -5,6 +5,8 @@
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 
+use super::Timestamp;
+
 /// Forms with an offset, besides RFC 3339 and RFC 2822.
 const WITH_OFFSET: &[&str] =
     &["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%d %H:%M:%S%.f %#z"];
@@ -16,8 +18,14 @@ const WITHOUT_OFFSET: &[&str] =
 /// Forms of a day: taken as its beginning in UTC.
 const DAYS: &[&str] = &["%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d %B %Y", "%B %d, %Y"];
 
-/// Microseconds since 1970-01-01T00:00:00 UTC of `text`, or `None` where it is no known form.
-pub(super) fn parse_moment(text: &str) -> Option<i64> {
+impl Timestamp {
+    /// Reads `text`, or `None` where it has no known form.
+    pub fn parse(text: &str) -> Option<Self> {
+        parse_moment(text).map(Self)
+    }
+}
+
+fn parse_moment(text: &str) -> Option<i64> {
     let text = text.trim();
     DateTime::parse_from_rfc3339(text)
         .or_else(|_| DateTime::parse_from_rfc2822(text))
