@@ -154,7 +154,7 @@ fn a_list_is_cut_between_items_under_their_parent() {
       - Green teas of the spring
         - Sencha, steamed and rolled into needles
         - Gyokuro, shaded for three weeks before picking
-    -- 122..179 23 tokens []
+    -- 122..179 23 tokens [Continued]
     < - Green teas of the spring
         - Bancha, picked late and drunk every day
       - Black teas

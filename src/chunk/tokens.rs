@@ -104,6 +104,11 @@ impl TokenMap {
         count
     }
 
+    /// Tokens of a text by itself, exactly.
+    pub(super) fn count_alone(&self, text: &str) -> usize {
+        self.name.count(text)
+    }
+
     /// Tokens of `before + text + after`, exactly, where `text` stands at `range` of the document.
     ///
     /// Whole lines have the words that they have in the document, as long as nothing beside them
