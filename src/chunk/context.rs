@@ -13,7 +13,7 @@ use crate::model::{BlockKind, Chunk, ChunkFlag, ContentHash, chunk_id};
 pub(super) fn assemble(
     input: ChunkInput<'_>,
     outline: &Outline,
-    tokens: &TokenMap,
+    tokens: &TokenMap<'_>,
     groups: Vec<Range<usize>>,
     options: &ChunkOptions,
 ) -> Vec<Chunk> {
@@ -49,7 +49,7 @@ pub(super) fn assemble(
 struct Assembler<'a> {
     input: ChunkInput<'a>,
     outline: &'a Outline,
-    tokens: &'a TokenMap,
+    tokens: &'a TokenMap<'a>,
     options: &'a ChunkOptions,
     chunks: Vec<Chunk>,
     /// Characters before the next chunk.
@@ -108,7 +108,7 @@ impl Assembler<'_> {
         }
         if let Some(first) = units.first() {
             draft.heading_path = self.outline.path(first);
-            draft.flags = self.flags(first);
+            draft.flags = self.flags(first, group.end);
             for prefix in self.prefixes(units) {
                 draft.prefix = prefix;
                 draft.token_count = self.count(&draft);
@@ -120,10 +120,11 @@ impl Assembler<'_> {
         draft
     }
 
-    fn flags(&self, first: &Unit) -> Vec<ChunkFlag> {
+    fn flags(&self, first: &Unit, end: usize) -> Vec<ChunkFlag> {
         let is_continued = first.is_continued && first.start > 0;
         let is_truncated = self.outline.carried(first).is_some_and(|c| c.is_truncated);
-        let is_hard = first.cost == cost::GRAPHEME;
+        let next = self.outline.units.get(end);
+        let is_hard = [Some(first), next].into_iter().flatten().any(|u| u.cost == cost::GRAPHEME);
         let flags = [
             is_truncated.then_some(ChunkFlag::HeaderTruncated),
             is_continued.then_some(ChunkFlag::Continued),

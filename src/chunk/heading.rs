@@ -28,7 +28,7 @@ pub(super) struct Breadcrumb {
 impl Breadcrumb {
     /// Joins `names`, outermost first. The innermost stands as it is written where that is
     /// short, so that it can be found again; the others without the destinations of links.
-    pub(super) fn new(names: &[Name<'_>], tokens: &TokenMap, budget: usize) -> Self {
+    pub(super) fn new(names: &[Name<'_>], tokens: &TokenMap<'_>, budget: usize) -> Self {
         let most = max_breadcrumb(budget);
         let fits = |line: &str| tokens.count_other(line) < most;
         let Some((innermost, above)) = names.split_last() else { return Self::default() };
@@ -50,7 +50,11 @@ impl Breadcrumb {
     }
 
     /// The breadcrumbs of all `headings`, each with its own name last.
-    pub(super) fn all(headings: &[OutlineHeading], tokens: &TokenMap, budget: usize) -> Vec<Self> {
+    pub(super) fn all(
+        headings: &[OutlineHeading],
+        tokens: &TokenMap<'_>,
+        budget: usize,
+    ) -> Vec<Self> {
         let breadcrumb = |heading: &OutlineHeading| {
             let above = |heading: &&OutlineHeading| heading.parent.and_then(|n| headings.get(n));
             let mut names: Vec<Name<'_>> = std::iter::successors(Some(heading), above)

@@ -26,7 +26,7 @@ const SMALL: f64 = 0.25;
 /// Cuts the units of `outline` into groups, in order: each becomes a chunk.
 pub(super) fn pack(
     outline: &Outline,
-    tokens: &TokenMap,
+    tokens: &TokenMap<'_>,
     options: &ChunkOptions,
 ) -> Vec<Range<usize>> {
     let budget = budget(options);
@@ -200,22 +200,31 @@ impl Packer<'_> {
         f64::from(cut) + MISFIT_WEIGHT * misfit * misfit + CHUNK_COST + small
     }
 
-    /// Joins neighbours of one section while one of them is small and both fit.
+    /// Joins neighbours of one section while one of them is small and both fit. A heading
+    /// without text joins what comes next.
     fn join_small(&self, groups: Vec<Range<usize>>) -> Vec<Range<usize>> {
-        let small = self.options.heading_cut_ratio.of(self.budget) / 2;
         let mut joined: Vec<Range<usize>> = Vec::with_capacity(groups.len());
         for group in groups {
-            if let Some(last) = joined.last_mut() {
-                let both = last.start..group.end;
-                let is_small = self.text_size(last) < small || self.text_size(&group) < small;
-                if is_small && self.size(&both) <= self.budget {
-                    last.end = group.end;
-                    continue;
-                }
+            match joined.last_mut().filter(|last| self.can_join(last, &group)) {
+                Some(last) => last.end = group.end,
+                None => joined.push(group),
             }
-            joined.push(group);
         }
         joined
+    }
+
+    fn can_join(&self, last: &Range<usize>, group: &Range<usize>) -> bool {
+        let both = last.start..group.end;
+        let is_bare = |group: &Range<usize>| group.clone().all(|index| self.is_lead(index));
+        if is_bare(last) {
+            return self.size(&both) <= self.budget || self.fits_bare(&both);
+        }
+        if is_bare(group) && group.end < self.outline.units.len() {
+            return false;
+        }
+        let small = self.options.heading_cut_ratio.of(self.budget) / 2;
+        let is_small = self.text_size(last) < small || self.text_size(group) < small;
+        is_small && self.size(&both) <= self.budget
     }
 }
 

@@ -12,7 +12,7 @@ use super::units::{Carried, LABEL_LEVEL, MARGIN, Outline, OutlineHeading, Unit, 
 use crate::model::BlockKind;
 
 /// Reads the units of `input` for chunks of `budget` tokens.
-pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap, budget: usize) -> Outline {
+pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap<'_>, budget: usize) -> Outline {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut reader = Reader {
@@ -54,7 +54,7 @@ pub(super) enum Split {
 /// Reads a document's events.
 pub(super) struct Reader<'a> {
     pub(super) input: ChunkInput<'a>,
-    pub(super) tokens: &'a TokenMap,
+    pub(super) tokens: &'a TokenMap<'a>,
     pub(super) budget: usize,
     pub(super) outline: Outline,
     /// List items around, outermost first.
