@@ -7,6 +7,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod chunking;
 mod conformance;
 mod corpus_files;
 mod crash;
