@@ -4,10 +4,13 @@
     benches/peers.py convert FOLDER     pages (.html, .html.gz) to Markdown, against trafilatura
     benches/peers.py crawl FOLDER START a folder of HTML served on loopback, against Scrapy that
                                         only follows links; START is the first page's path
+    benches/peers.py chunk FILE.md      Markdown to chunks with exact token counts, against
+                                        text-splitter with the same vocabulary
 
-Needs a virtual environment with `trafilatura`, `lxml_html_clean` and `scrapy`, and a release build:
+Needs a virtual environment with the peers, and a release build:
 
-    python3 -m venv target/peers && target/peers/bin/pip install trafilatura lxml_html_clean scrapy
+    python3 -m venv target/peers
+    target/peers/bin/pip install trafilatura lxml_html_clean scrapy semantic-text-splitter
     cargo build --release
     target/peers/bin/python benches/peers.py convert PAGES
 
@@ -59,6 +62,15 @@ process = CrawlerProcess({"LOG_ENABLED": False, "ROBOTSTXT_OBEY": True, "TELNETC
 process.crawl(Follow)
 process.start()
 print(Follow.pages)
+"""
+
+
+# Both start once with nothing to do, and that time is taken off: what is compared is the cutting.
+SPLITTER = """
+import pathlib, sys
+from semantic_text_splitter import MarkdownSplitter
+splitter = MarkdownSplitter.from_tiktoken_model("gpt-4", 256)
+print(len(splitter.chunks(pathlib.Path(sys.argv[1]).read_text())))
 """
 
 
@@ -119,11 +131,24 @@ def crawl(folder, start):
     report("crawl to Parquet / Scrapy following links", pages, ours / pages, theirs / theirs_pages, "scrapy", memory)
 
 
+def chunk(path):
+    ours, theirs = [CORPUS, "chunk", "--tokenizer", "cl100k_base", "--max-tokens", "256"], [sys.executable, "-c", SPLITTER]
+    with tempfile.NamedTemporaryFile("w", suffix=".md") as nothing:
+        nothing.write("Nothing.\n")
+        nothing.flush()
+        idle = [measure([*command, nothing.name])[0] for command in (ours, theirs)]
+    (our_time, memory, _), (their_time, _, _) = measure([*ours, path]), measure([*theirs, path])
+    report("chunk: Markdown to chunks with token counts / text-splitter", 1, our_time - idle[0], their_time - idle[1],
+           "text_splitter", memory)
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["convert", folder]:
             convert(folder)
         case ["crawl", folder, start]:
             crawl(folder, start)
+        case ["chunk", path]:
+            chunk(path)
         case _:
             raise SystemExit(__doc__)
