@@ -4,7 +4,7 @@
     benches/peers.py convert FOLDER     pages (.html, .html.gz) to Markdown, against trafilatura
     benches/peers.py crawl FOLDER START a folder of HTML served on loopback, against Scrapy that
                                         only follows links; START is the first page's path
-    benches/peers.py chunk FILE.md      Markdown to chunks with exact token counts, against
+    benches/peers.py chunk FOLDER       Markdown (.md) to chunks with exact token counts, against
                                         text-splitter with the same vocabulary
 
 Needs a virtual environment with the peers, and a release build:
@@ -65,12 +65,12 @@ print(Follow.pages)
 """
 
 
-# Both start once with nothing to do, and that time is taken off: what is compared is the cutting.
 SPLITTER = """
 import pathlib, sys
 from semantic_text_splitter import MarkdownSplitter
 splitter = MarkdownSplitter.from_tiktoken_model("gpt-4", 256)
-print(len(splitter.chunks(pathlib.Path(sys.argv[1]).read_text())))
+for path in sys.argv[1:]:
+    splitter.chunks(pathlib.Path(path).read_text())
 """
 
 
@@ -131,15 +131,21 @@ def crawl(folder, start):
     report("crawl to Parquet / Scrapy following links", pages, ours / pages, theirs / theirs_pages, "scrapy", memory)
 
 
-def chunk(path):
-    ours, theirs = [CORPUS, "chunk", "--tokenizer", "cl100k_base", "--max-tokens", "256"], [sys.executable, "-c", SPLITTER]
+def chunk(folder):
+    """What a start costs is taken off, since `corpus chunk` takes one file and starts for each."""
+    files = sorted(pathlib.Path(folder).rglob("*.md"))
+    command = [CORPUS, "chunk", "--tokenizer", "cl100k_base", "--max-tokens", "256"]
+    splitter = [sys.executable, "-c", SPLITTER]
     with tempfile.NamedTemporaryFile("w", suffix=".md") as nothing:
         nothing.write("Nothing.\n")
         nothing.flush()
-        idle = [measure([*command, nothing.name])[0] for command in (ours, theirs)]
-    (our_time, memory, _), (their_time, _, _) = measure([*ours, path]), measure([*theirs, path])
-    report("chunk: Markdown to chunks with token counts / text-splitter", 1, our_time - idle[0], their_time - idle[1],
-           "text_splitter", memory)
+        start = sum(measure([*command, nothing.name])[0] for _ in files)
+        splitter_start = measure([*splitter, nothing.name])[0]
+    runs = [measure([*command, path]) for path in files]
+    ours = sum(seconds for seconds, _, _ in runs) - start
+    theirs = measure([*splitter, *files])[0] - splitter_start
+    report("chunk: Markdown to chunks with token counts / text-splitter", len(files), ours, theirs, "text_splitter",
+           max(memory for _, memory, _ in runs))
 
 
 if __name__ == "__main__":
@@ -148,7 +154,7 @@ if __name__ == "__main__":
             convert(folder)
         case ["crawl", folder, start]:
             crawl(folder, start)
-        case ["chunk", path]:
-            chunk(path)
+        case ["chunk", folder]:
+            chunk(folder)
         case _:
             raise SystemExit(__doc__)
