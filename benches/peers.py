@@ -4,10 +4,13 @@
     benches/peers.py convert FOLDER     pages (.html, .html.gz) to Markdown, against trafilatura
     benches/peers.py crawl FOLDER START a folder of HTML served on loopback, against Scrapy that
                                         only follows links; START is the first page's path
+    benches/peers.py chunk FOLDER       Markdown (.md) to chunks with exact token counts, against
+                                        text-splitter with the same vocabulary
 
-Needs a virtual environment with `trafilatura`, `lxml_html_clean` and `scrapy`, and a release build:
+Needs a virtual environment with the peers, and a release build:
 
-    python3 -m venv target/peers && target/peers/bin/pip install trafilatura lxml_html_clean scrapy
+    python3 -m venv target/peers
+    target/peers/bin/pip install trafilatura lxml_html_clean scrapy semantic-text-splitter
     cargo build --release
     target/peers/bin/python benches/peers.py convert PAGES
 
@@ -59,6 +62,15 @@ process = CrawlerProcess({"LOG_ENABLED": False, "ROBOTSTXT_OBEY": True, "TELNETC
 process.crawl(Follow)
 process.start()
 print(Follow.pages)
+"""
+
+
+SPLITTER = """
+import pathlib, sys
+from semantic_text_splitter import MarkdownSplitter
+splitter = MarkdownSplitter.from_tiktoken_model("gpt-4", 256)
+for path in sys.argv[1:]:
+    splitter.chunks(pathlib.Path(path).read_text())
 """
 
 
@@ -119,11 +131,30 @@ def crawl(folder, start):
     report("crawl to Parquet / Scrapy following links", pages, ours / pages, theirs / theirs_pages, "scrapy", memory)
 
 
+def chunk(folder):
+    """What a start costs is taken off, since `corpus chunk` takes one file and starts for each."""
+    files = sorted(pathlib.Path(folder).rglob("*.md"))
+    command = [CORPUS, "chunk", "--tokenizer", "cl100k_base", "--max-tokens", "256"]
+    splitter = [sys.executable, "-c", SPLITTER]
+    with tempfile.NamedTemporaryFile("w", suffix=".md") as nothing:
+        nothing.write("Nothing.\n")
+        nothing.flush()
+        start = sum(measure([*command, nothing.name])[0] for _ in files)
+        splitter_start = measure([*splitter, nothing.name])[0]
+    runs = [measure([*command, path]) for path in files]
+    ours = sum(seconds for seconds, _, _ in runs) - start
+    theirs = measure([*splitter, *files])[0] - splitter_start
+    report("chunk: Markdown to chunks with token counts / text-splitter", len(files), ours, theirs, "text_splitter",
+           max(memory for _, memory, _ in runs))
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["convert", folder]:
             convert(folder)
         case ["crawl", folder, start]:
             crawl(folder, start)
+        case ["chunk", folder]:
+            chunk(folder)
         case _:
             raise SystemExit(__doc__)

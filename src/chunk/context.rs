@@ -3,22 +3,17 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::heading::Breadcrumb;
 use super::tokens::TokenMap;
 use super::units::{Carried, Outline, Unit, cost};
-use super::{ChunkInput, ChunkOptions, budget};
+use super::{ChunkInput, ChunkOptions};
 use crate::model::{BlockKind, Chunk, ChunkFlag, ContentHash, chunk_id};
-
-/// Most tokens of a breadcrumb for chunks of `budget` tokens: an eighth, at most 32. Outer
-/// headings go first, since longer ones cost more recall than they bring.
-pub(super) fn max_breadcrumb(budget: usize) -> usize {
-    (budget / 8).min(32)
-}
 
 /// Makes a chunk of each group of units.
 pub(super) fn assemble(
     input: ChunkInput<'_>,
     outline: &Outline,
-    tokens: &TokenMap,
+    tokens: &TokenMap<'_>,
     groups: Vec<Range<usize>>,
     options: &ChunkOptions,
 ) -> Vec<Chunk> {
@@ -54,7 +49,7 @@ pub(super) fn assemble(
 struct Assembler<'a> {
     input: ChunkInput<'a>,
     outline: &'a Outline,
-    tokens: &'a TokenMap,
+    tokens: &'a TokenMap<'a>,
     options: &'a ChunkOptions,
     chunks: Vec<Chunk>,
     /// Characters before the next chunk.
@@ -89,15 +84,13 @@ impl Assembler<'_> {
     /// heading last.
     fn last_cut(&self, group: &Range<usize>) -> Option<usize> {
         let units = self.units(group);
-        let can_stand_last =
-            |n: &usize| units.get(n - 1).is_some_and(|u| u.kind != BlockKind::Heading);
+        let can_stand_last = |n: &usize| units.get(n - 1).is_some_and(|u| !u.is_lead);
         (1..units.len()).rev().find(can_stand_last).map(|n| group.start + n)
     }
 
     fn draft(&self, group: &Range<usize>, before: Option<&Range<usize>>) -> Draft {
         let bytes = self.outline.bytes(group);
         let units = self.units(group);
-        let mut flags = Vec::new();
         let mut draft = Draft {
             prefix: String::new(),
             suffix: String::new(),
@@ -109,31 +102,62 @@ impl Assembler<'_> {
             flags: Vec::new(),
             bytes,
         };
-        if let Some(first) = units.first() {
-            let path = self.outline.path(first);
-            let names = path.iter().filter_map(|n| self.outline.headings.get(*n));
-            draft.heading_path = names.map(|heading| heading.text.clone()).collect();
-            draft.prefix = self.breadcrumb(&draft.heading_path, units);
-            if let Some(carried) = self.carried(first) {
-                draft.prefix.push_str(&carried.parents);
-                draft.prefix.push_str(&carried.opening);
-                flags.extend(carried.is_truncated.then_some(ChunkFlag::HeaderTruncated));
-            }
-            flags.extend((first.is_continued && group.start > 0).then_some(ChunkFlag::Continued));
-            flags.extend((first.cost == cost::GRAPHEME).then_some(ChunkFlag::HardSplit));
-        }
         if let Some(next) = self.outline.units.get(group.end).filter(|next| next.is_continued) {
-            let closing =
-                self.carried(next).map(|carried| carried.closing.clone()).unwrap_or_default();
-            draft.suffix = self.closing(&draft.bytes, closing);
+            let closing = self.outline.carried(next).map(|carried| carried.closing.clone());
+            draft.suffix = self.closing(&draft.bytes, closing.unwrap_or_default());
         }
-        draft.flags = flags;
-        draft.token_count = self.count(&draft);
+        if let Some(first) = units.first() {
+            draft.heading_path = self.outline.path(first);
+            draft.flags = self.flags(first, group.end);
+            for prefix in self.prefixes(units) {
+                draft.prefix = prefix;
+                draft.token_count = self.count(&draft);
+                if draft.token_count <= self.options.max_tokens {
+                    break;
+                }
+            }
+        }
         draft
     }
 
-    fn carried(&self, unit: &Unit) -> Option<&Carried> {
-        unit.carried.and_then(|n| self.outline.carried.get(n))
+    fn flags(&self, first: &Unit, end: usize) -> Vec<ChunkFlag> {
+        let is_continued = first.is_continued && first.start > 0;
+        let is_truncated = self.outline.carried(first).is_some_and(|c| c.is_truncated);
+        let next = self.outline.units.get(end);
+        let is_hard = [Some(first), next].into_iter().flatten().any(|u| u.cost == cost::GRAPHEME);
+        let flags = [
+            is_truncated.then_some(ChunkFlag::HeaderTruncated),
+            is_continued.then_some(ChunkFlag::Continued),
+            is_hard.then_some(ChunkFlag::HardSplit),
+        ];
+        flags.into_iter().flatten().collect()
+    }
+
+    /// What can stand before a chunk, the fullest first. The last holds only what the text cannot
+    /// be read without.
+    fn prefixes(&self, units: &[Unit]) -> Vec<String> {
+        let Some(first) = units.first() else { return Vec::new() };
+        let none = Carried::default();
+        let carried = self.outline.carried(first).unwrap_or(&none);
+        let breadcrumb = self.breadcrumb(first, units);
+        let (parents, opening) = (carried.parents.as_str(), carried.opening.as_str());
+        let mut prefixes = vec![
+            [&breadcrumb.full, parents, opening].concat(),
+            [&breadcrumb.short, parents, opening].concat(),
+            [parents, opening].concat(),
+            opening.to_owned(),
+        ];
+        prefixes.dedup();
+        prefixes
+    }
+
+    /// The headings above; where there are none in and above the chunk, the page's title.
+    fn breadcrumb(&self, first: &Unit, units: &[Unit]) -> Breadcrumb {
+        let has_heading = units.iter().any(|unit| unit.kind == BlockKind::Heading);
+        if has_heading && !self.outline.has_heading_above(first) {
+            return Breadcrumb::default();
+        }
+        self.outline.breadcrumb(first).clone()
     }
 
     /// A closing fence, on a line of its own.
@@ -147,24 +171,6 @@ impl Assembler<'_> {
         let text = self.text(draft.bytes.clone());
         let before = [overlap, &draft.prefix].concat();
         self.tokens.count_around(&before, (text, draft.bytes.clone()), &draft.suffix)
-    }
-
-    /// The headings above, as one line; where there are none, the page's title.
-    fn breadcrumb(&self, path: &[String], units: &[Unit]) -> String {
-        let most = max_breadcrumb(budget(self.options));
-        let has_heading = units.iter().any(|unit| unit.kind == BlockKind::Heading);
-        let names: Vec<&str> = match (path, self.input.title) {
-            ([], Some(title)) if !has_heading => vec![title],
-            _ => path.iter().map(String::as_str).filter(|name| !name.is_empty()).collect(),
-        };
-        let kept = (0..names.len()).find_map(|outer| {
-            let line = names.get(outer..)?.join(" > ");
-            (self.tokens.count_other(&line) < most).then_some(line)
-        });
-        match kept {
-            Some(line) if !line.is_empty() => format!("{line}\n\n"),
-            _ => String::new(),
-        }
     }
 
     fn anchor(&self, units: &[Unit]) -> Option<String> {

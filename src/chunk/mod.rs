@@ -19,7 +19,10 @@
 //! What it does not do: it changes no character of the text, and knows nothing of pages around.
 
 mod context;
+mod heading;
+mod label;
 mod pack;
+mod parents;
 mod reader;
 mod sentence;
 mod split;

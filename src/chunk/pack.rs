@@ -8,9 +8,8 @@
 use std::ops::Range;
 
 use super::tokens::TokenMap;
-use super::units::{Outline, Unit};
-use super::{ChunkOptions, budget, context};
-use crate::model::BlockKind;
+use super::units::{MARGIN, Outline, Unit};
+use super::{ChunkOptions, budget};
 
 /// What a chunk costs by itself, what one below the small size costs on top, and how much a
 /// misfit to the target weighs. Found by search over technical documentation (dev questions).
@@ -27,26 +26,22 @@ const SMALL: f64 = 0.25;
 /// Cuts the units of `outline` into groups, in order: each becomes a chunk.
 pub(super) fn pack(
     outline: &Outline,
-    tokens: &TokenMap,
+    tokens: &TokenMap<'_>,
     options: &ChunkOptions,
 ) -> Vec<Range<usize>> {
     let budget = budget(options);
     let mut up_to: Vec<usize> =
         outline.units.iter().map(|unit| tokens.count(0..unit.start)).collect();
     up_to.push(tokens.count(0..outline.length));
-    let before = outline.units.iter().map(|unit| before(outline, unit, budget)).collect();
+    let before = outline.units.iter().map(|unit| before(outline, unit)).collect();
     let packer = Packer { outline, up_to, before, budget, options };
-    packer.section(0..outline.units.len())
+    packer.section(0..outline.units.len(), 0)
 }
 
 /// Tokens that stand before a chunk that begins with `unit`.
-fn before(outline: &Outline, unit: &Unit, budget: usize) -> usize {
-    let carried = unit.carried.and_then(|n| outline.carried.get(n)).map_or(0, |c| c.tokens);
-    let path = outline.path(unit);
-    let breadcrumb = path.iter().filter_map(|n| outline.headings.get(*n));
-    // About a token for four bytes, and one for each separator.
-    let estimate: usize = breadcrumb.map(|heading| heading.text.len() / 4 + 2).sum();
-    carried + estimate.min(context::max_breadcrumb(budget)) + 1
+fn before(outline: &Outline, unit: &Unit) -> usize {
+    let carried = outline.carried(unit).map_or(0, |c| c.parent_tokens + c.tokens);
+    outline.breadcrumb(unit).tokens + carried
 }
 
 struct Packer<'a> {
@@ -65,8 +60,11 @@ impl Packer<'_> {
     }
 
     fn level(&self, index: usize) -> Option<u8> {
-        let unit = self.unit(index).filter(|unit| unit.kind == BlockKind::Heading)?;
-        unit.heading.and_then(|n| self.outline.headings.get(n)).map(|heading| heading.level)
+        self.unit(index).and_then(|unit| unit.level)
+    }
+
+    fn is_lead(&self, index: usize) -> bool {
+        self.unit(index).is_some_and(|unit| unit.is_lead)
     }
 
     /// Tokens of a chunk of the units `range`, with what is put around it.
@@ -83,38 +81,36 @@ impl Packer<'_> {
     /// Tokens of a closing fence.
     fn behind(&self, range: &Range<usize>) -> usize {
         let next = self.unit(range.end).filter(|unit| unit.is_continued);
-        let carried = next.and_then(|unit| unit.carried).and_then(|n| self.outline.carried.get(n));
+        let carried = next.and_then(|unit| self.outline.carried(unit));
         carried.map_or(0, |carried| if carried.closing.is_empty() { 0 } else { 3 })
     }
 
-    /// Packs a section: the units `range`, of which the first may be its heading.
+    /// Packs a section: the units `range`, of which the first `lead` are headings above that have
+    /// no text of their own. The next may be its heading.
     ///
     /// The sections inside are found by level, so the depth of this recursion is that of Markdown
-    /// headings: six.
-    fn section(&self, range: Range<usize>) -> Vec<Range<usize>> {
+    /// headings, six, and one for labels.
+    fn section(&self, range: Range<usize>, lead: usize) -> Vec<Range<usize>> {
         if range.is_empty() {
             return Vec::new();
         }
         if self.size(&range) <= self.budget {
             return vec![range];
         }
-        let own = self.level(range.start);
-        let children = self.children(&range, own);
+        let inner = range.start + lead..range.end;
+        let mut children = self.children(&inner, self.level(inner.start));
         let body = range.start..children.first().map_or(range.end, |child| child.start);
+        let mut lead = body.len();
         let mut groups = Vec::new();
-        let mut lead = None;
-        if (body.clone()).all(|index| self.level(index).is_some()) && !children.is_empty() {
-            lead = (!body.is_empty()).then_some(body.start);
+        let is_bare = body.clone().all(|index| self.is_lead(index));
+        if let Some(first) = children.first_mut().filter(|_| is_bare) {
+            first.start = range.start;
         } else {
+            lead = 0;
             groups = self.body(body);
         }
         for child in children {
-            for mut group in self.section(child) {
-                if let Some(start) = lead.take() {
-                    group.start = start;
-                }
-                groups.push(group);
-            }
+            groups.extend(self.section(child, std::mem::take(&mut lead)));
         }
         self.join_small(groups)
     }
@@ -142,7 +138,7 @@ impl Packer<'_> {
             let mut choice = (f64::INFINITY, end - 1);
             for start in (range.start..end).rev() {
                 let piece = start..end;
-                let is_single = end - start == 1 || self.is_heading_and_one(&piece);
+                let is_single = self.is_single(&piece);
                 if self.text_size(&piece) > self.budget && !is_single {
                     break;
                 }
@@ -168,16 +164,30 @@ impl Packer<'_> {
         groups
     }
 
-    /// A heading and the unit below it, which may be over the budget together: a heading never
-    /// stands last.
-    fn is_heading_and_one(&self, piece: &Range<usize>) -> bool {
-        (piece.start..piece.end - 1).all(|index| self.level(index).is_some())
+    /// Whether only one unit of a piece is not a heading. Such a piece may take the place of
+    /// its own breadcrumb.
+    fn is_single(&self, piece: &Range<usize>) -> bool {
+        let are_leads = (piece.start..piece.end - 1).all(|index| self.is_lead(index));
+        are_leads && (piece.len() == 1 || self.fits_bare(piece))
+    }
+
+    /// Whether a piece fits with only what it cannot be read without.
+    fn fits_bare(&self, piece: &Range<usize>) -> bool {
+        let carried = self.unit(piece.start).and_then(|unit| self.outline.carried(unit));
+        let around = carried.map_or(0, |carried| carried.tokens) + self.behind(piece);
+        self.text_size(piece) + around + MARGIN <= self.budget
+    }
+
+    /// Whether a piece ends with a heading that could stand with the unit below it.
+    fn leaves_lead(&self, piece: &Range<usize>) -> bool {
+        let is_lead = |index: &usize| self.is_lead(*index);
+        let leads = piece.clone().rev().take_while(is_lead).count();
+        leads > 0 && self.fits_bare(&(piece.end - leads..piece.end + 1))
     }
 
     fn cost(&self, piece: &Range<usize>, whole: &Range<usize>) -> f64 {
-        let is_last = piece.end == whole.end;
-        if self.level(piece.end - 1).is_some() && !is_last {
-            return 1e9;
+        if piece.end < whole.end && self.leaves_lead(piece) {
+            return f64::INFINITY;
         }
         let cut = if piece.start == whole.start {
             0
@@ -190,22 +200,31 @@ impl Packer<'_> {
         f64::from(cut) + MISFIT_WEIGHT * misfit * misfit + CHUNK_COST + small
     }
 
-    /// Joins neighbours of one section while one of them is small and both fit.
+    /// Joins neighbours of one section while one of them is small and both fit. A heading
+    /// without text joins what comes next.
     fn join_small(&self, groups: Vec<Range<usize>>) -> Vec<Range<usize>> {
-        let small = self.options.heading_cut_ratio.of(self.budget) / 2;
         let mut joined: Vec<Range<usize>> = Vec::with_capacity(groups.len());
         for group in groups {
-            if let Some(last) = joined.last_mut() {
-                let both = last.start..group.end;
-                let is_small = self.text_size(last) < small || self.text_size(&group) < small;
-                if is_small && self.size(&both) <= self.budget {
-                    last.end = group.end;
-                    continue;
-                }
+            match joined.last_mut().filter(|last| self.can_join(last, &group)) {
+                Some(last) => last.end = group.end,
+                None => joined.push(group),
             }
-            joined.push(group);
         }
         joined
+    }
+
+    fn can_join(&self, last: &Range<usize>, group: &Range<usize>) -> bool {
+        let both = last.start..group.end;
+        let is_bare = |group: &Range<usize>| group.clone().all(|index| self.is_lead(index));
+        if is_bare(last) {
+            return self.size(&both) <= self.budget || self.fits_bare(&both);
+        }
+        if is_bare(group) && group.end < self.outline.units.len() {
+            return false;
+        }
+        let small = self.options.heading_cut_ratio.of(self.budget) / 2;
+        let is_small = self.text_size(last) < small || self.text_size(group) < small;
+        is_small && self.size(&both) <= self.budget
     }
 }
 

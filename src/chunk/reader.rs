@@ -5,15 +5,14 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::ChunkInput;
+use super::heading::{Breadcrumb, Name, OpenHeading};
+use super::label;
 use super::tokens::TokenMap;
-use super::units::{Carried, Outline, OutlineHeading, Unit, cost};
-use crate::model::{BlockKind, collapse};
-
-/// Most tokens of a list item's first line that are carried.
-const MAX_PARENT_TOKENS: usize = 40;
+use super::units::{Carried, LABEL_LEVEL, MARGIN, Outline, OutlineHeading, Unit, cost};
+use crate::model::BlockKind;
 
 /// Reads the units of `input` for chunks of `budget` tokens.
-pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap, budget: usize) -> Outline {
+pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap<'_>, budget: usize) -> Outline {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut reader = Reader {
@@ -23,9 +22,10 @@ pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap, budget: usize) -> O
         outline: Outline { length: input.markdown.len(), ..Outline::default() },
         items: Vec::new(),
         skip: 0,
-        heading_text: None,
+        heading: None,
         split: None,
         protected: Vec::new(),
+        label: None,
         paragraph: None,
     };
     for (event, range) in Parser::new_ext(input.markdown, options).into_offset_iter() {
@@ -54,24 +54,26 @@ pub(super) enum Split {
 /// Reads a document's events.
 pub(super) struct Reader<'a> {
     pub(super) input: ChunkInput<'a>,
-    pub(super) tokens: &'a TokenMap,
+    pub(super) tokens: &'a TokenMap<'a>,
     pub(super) budget: usize,
     pub(super) outline: Outline,
     /// List items around, outermost first.
     pub(super) items: Vec<OpenItem>,
     /// Open blocks under a unit that is whole: their events say nothing.
     pub(super) skip: usize,
-    heading_text: Option<String>,
+    heading: Option<OpenHeading>,
     pub(super) split: Option<Split>,
     /// Inlines of the paragraph being read that must stay whole.
     protected: Vec<Range<usize>>,
+    /// The label above, where one stands between here and the last heading.
+    pub(super) label: Option<Range<usize>>,
     /// The paragraph read last, where no other block came after it.
     paragraph: Option<Range<usize>>,
 }
 
 /// A list item that is being read.
 pub(super) struct OpenItem {
-    start: usize,
+    pub(super) start: usize,
 }
 
 impl Reader<'_> {
@@ -88,20 +90,14 @@ impl Reader<'_> {
             }
             return;
         }
+        if let Some(heading) = self.heading.as_mut().filter(|_| !is_heading_end(event)) {
+            heading.event(self.input.markdown, event, &range);
+            return;
+        }
         self.item_text(event, &range);
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(*tag),
-            Event::Text(text) | Event::Code(text) if self.heading_text.is_some() => {
-                if let Some(heading) = &mut self.heading_text {
-                    heading.push_str(text);
-                }
-            }
-            Event::SoftBreak | Event::HardBreak => {
-                if let Some(heading) = &mut self.heading_text {
-                    heading.push(' ');
-                }
-            }
             Event::Code(_) | Event::InlineHtml(_) => self.protected.push(range),
             Event::Rule => self.block(range, BlockKind::Rule),
             _ => {}
@@ -118,7 +114,7 @@ impl Reader<'_> {
         };
         match &mut self.split {
             Some(Split::ItemText { range: text }) if is_inline => text.end = range.end,
-            None if is_inline && self.heading_text.is_none() && !self.items.is_empty() => {
+            None if is_inline && !self.items.is_empty() => {
                 self.protected.clear();
                 self.split = Some(Split::ItemText { range: range.clone() });
             }
@@ -147,14 +143,16 @@ impl Reader<'_> {
             Tag::Table(_) if fits => self.whole(range, BlockKind::Table),
             Tag::Table(_) => self.open_table(range),
             Tag::TableRow => self.table_row(range),
-            Tag::List(_) if fits && self.items.is_empty() => self.whole(range, BlockKind::ListItem),
-            Tag::Item if fits => self.whole(range, BlockKind::ListItem),
+            Tag::List(_) if self.items.is_empty() && self.fits_under_lead(&range) => {
+                self.whole(range, BlockKind::ListItem);
+            }
+            Tag::Item if self.fits_under_lead(&range) => self.whole(range, BlockKind::ListItem),
             Tag::Item => {
                 self.block(range.clone(), BlockKind::ListItem);
                 self.items.push(OpenItem { start: range.start });
             }
             Tag::BlockQuote(_) if fits => self.whole(range, BlockKind::Quote),
-            Tag::Link { .. } | Tag::Image { .. } if self.heading_text.is_none() => {
+            Tag::Link { .. } | Tag::Image { .. } => {
                 self.protected.push(range);
                 // The text of an item that has no paragraph of its own stands in the item.
                 self.skip = 1;
@@ -165,12 +163,7 @@ impl Reader<'_> {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Heading(_) => {
-                let text = self.heading_text.take().unwrap_or_default();
-                if let Some(heading) = self.outline.headings.last_mut() {
-                    heading.text = collapse(&text);
-                }
-            }
+            TagEnd::Heading(_) => self.close_heading(),
             TagEnd::Paragraph => self.close_paragraph(),
             TagEnd::Item => {
                 if matches!(self.split, Some(Split::ItemText { .. })) {
@@ -183,23 +176,35 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a block can be one unit, with the breadcrumb and the items around before it.
+    /// Whether a block can be one unit. Breadcrumb and parents give way to a block that fits.
     pub(super) fn fits(&self, range: &Range<usize>) -> bool {
-        self.tokens.count(range.clone()) <= self.room(0)
+        let count = self.tokens.count(range.clone());
+        let is_near = count.abs_diff(self.budget) <= MARGIN;
+        if !is_near {
+            return count < self.budget;
+        }
+        // With the line end behind it, which is part of its unit.
+        let block = self.text(range.clone()).trim_end_matches('\n');
+        self.tokens.count_alone(&format!("{block}\n\n")) <= self.budget
     }
 
-    /// Tokens left for text where `carried` tokens stand before it.
+    /// Whether a list or an item fits with the heading right above it. Cutting an item is better
+    /// than leaving a heading alone; cutting a paragraph or code is not.
+    fn fits_under_lead(&self, range: &Range<usize>) -> bool {
+        let lead = self.outline.units.last().filter(|unit| unit.is_lead);
+        let start = lead.map_or(range.start, |unit| unit.start);
+        self.fits(&(start..range.end))
+    }
+
+    /// Tokens left for text where `carried` tokens must stand around it.
     pub(super) fn room(&self, carried: usize) -> usize {
-        let around = if self.items.is_empty() { 0 } else { MAX_PARENT_TOKENS.min(self.budget / 4) };
-        self.budget
-            .saturating_sub(self.breadcrumb_reserve() + around + carried + MARGIN)
-            .max(self.budget / 4)
-            .max(1)
+        self.budget.saturating_sub(carried + MARGIN).max(self.budget / 4).max(1)
     }
 
-    fn breadcrumb_reserve(&self) -> usize {
-        let has_path = !self.outline.headings.is_empty() || self.input.title.is_some();
-        if has_path { super::context::max_breadcrumb(self.budget) } else { 0 }
+    /// Tokens left for text beside what `carried` must put around it.
+    pub(super) fn room_beside(&self, carried: Option<usize>) -> usize {
+        let carried = carried.and_then(|n| self.outline.carried.get(n));
+        self.room(carried.map_or(0, |carried| carried.tokens))
     }
 
     /// A block that is one unit.
@@ -214,37 +219,66 @@ impl Reader<'_> {
     /// The start of a block.
     pub(super) fn block(&mut self, range: Range<usize>, kind: BlockKind) {
         let line = self.line_start(range.start);
+        let cost = self.cost(kind);
         let is_item_start =
             self.items.last().is_some_and(|item| self.line_start(item.start) == line);
-        let mut cost = match kind {
-            BlockKind::Heading => cost::HEADING,
-            BlockKind::ListItem => cost::ITEM,
-            _ if !self.items.is_empty() => cost::INNER,
-            _ => cost::BLOCK,
-        };
-        if let Some(above) = self.paragraph.take().filter(|_| kind != BlockKind::Heading) {
-            let introduces = self.text(above).trim_end().ends_with(':');
-            let is_introduced = !matches!(kind, BlockKind::Paragraph | BlockKind::Rule);
-            if introduces {
-                cost = cost.max(cost::INTRODUCED);
-            } else if is_introduced {
-                cost = cost.max(cost::INNER);
-            }
+        let is_label = kind == BlockKind::Paragraph && label::is_label(self.text(range.clone()));
+        let after_label = self.ends_with_lead();
+        if kind == BlockKind::Heading || is_label && self.items.is_empty() && !after_label {
+            self.label = None;
         }
         let parents =
             if is_item_start { self.items.len().saturating_sub(1) } else { self.items.len() };
         let carried = self.carry_parents(parents);
-        self.push(line, cost, kind, carried);
+        let mut unit = self.unit(line, cost, kind);
+        unit.carried = carried;
+        unit.is_continued = !self.items.is_empty() && !is_item_start;
+        unit.is_lead = is_label || kind == BlockKind::Heading;
+        unit.level = match kind {
+            BlockKind::Heading => self.outline.headings.last().map(|heading| heading.level),
+            _ if is_label && self.items.is_empty() && !after_label => Some(LABEL_LEVEL),
+            _ => None,
+        };
+        self.push(unit);
+        if is_label && self.items.is_empty() {
+            self.label = Some(range);
+        }
     }
 
-    fn push(&mut self, start: usize, cost: u32, kind: BlockKind, carried: Option<usize>) {
+    fn ends_with_lead(&self) -> bool {
+        self.outline.units.last().is_some_and(|unit| unit.is_lead)
+    }
+
+    /// What a cut before a block costs that comes next.
+    fn cost(&mut self, kind: BlockKind) -> u32 {
+        let cost = match kind {
+            BlockKind::Heading => return cost::HEADING,
+            BlockKind::ListItem => cost::ITEM,
+            _ if !self.items.is_empty() || self.label.is_some() => cost::INNER,
+            _ => cost::BLOCK,
+        };
+        let Some(above) = self.paragraph.take() else { return cost };
+        let is_introduced = !matches!(kind, BlockKind::Paragraph | BlockKind::Rule);
+        if self.text(above).trim_end().ends_with(':') {
+            cost.max(cost::INTRODUCED)
+        } else if is_introduced {
+            cost.max(cost::INNER)
+        } else {
+            cost
+        }
+    }
+
+    fn unit(&self, start: usize, cost: u32, kind: BlockKind) -> Unit {
         let heading = self.outline.headings.len().checked_sub(1);
         let start = if self.outline.units.is_empty() { 0 } else { start };
-        if self.outline.units.last().is_some_and(|last| last.start >= start) {
-            return;
+        let (level, carried) = (None, None);
+        Unit { start, cost, kind, level, is_lead: false, heading, carried, is_continued: false }
+    }
+
+    fn push(&mut self, unit: Unit) {
+        if self.outline.units.last().is_none_or(|last| last.start < unit.start) {
+            self.outline.units.push(unit);
         }
-        let is_continued = cost >= cost::INNER && kind != BlockKind::Heading && carried.is_some();
-        self.outline.units.push(Unit { start, cost, kind, heading, carried, is_continued });
     }
 
     /// A cut inside a block.
@@ -255,11 +289,7 @@ impl Reader<'_> {
         kind: BlockKind,
         carried: Option<usize>,
     ) {
-        let before = self.outline.units.len();
-        self.push(start, cost, kind, carried);
-        for unit in self.outline.units.iter_mut().skip(before) {
-            unit.is_continued = true;
-        }
+        self.push(Unit { carried, is_continued: true, ..self.unit(start, cost, kind) });
     }
 
     pub(super) fn line_start(&self, at: usize) -> usize {
@@ -276,46 +306,15 @@ impl Reader<'_> {
         }
         let number = self.outline.headings.len();
         let anchor = self.input.headings.get(number).and_then(|heading| heading.anchor.clone());
-        self.outline.headings.push(OutlineHeading { level, text: String::new(), parent, anchor });
+        self.heading = Some(OpenHeading::new(self.input.markdown, &range));
+        self.outline.headings.push(OutlineHeading { level, parent, anchor, ..Default::default() });
         self.block(range, BlockKind::Heading);
-        self.heading_text = Some(String::new());
     }
 
-    /// The first lines of the outer `depth` items around.
-    pub(super) fn carry_parents(&mut self, depth: usize) -> Option<usize> {
-        if depth == 0 {
-            return None;
+    fn close_heading(&mut self) {
+        if let (Some(open), Some(last)) = (self.heading.take(), self.outline.headings.last_mut()) {
+            open.close(self.input.markdown, last);
         }
-        let parents = self.parents(depth);
-        let tokens = self.tokens.count_other(&parents);
-        Some(self.carry(Carried { parents, tokens, ..Carried::default() }))
-    }
-
-    pub(super) fn carry(&mut self, carried: Carried) -> usize {
-        if self.outline.carried.last() != Some(&carried) {
-            self.outline.carried.push(carried);
-        }
-        self.outline.carried.len() - 1
-    }
-
-    pub(super) fn parents(&self, depth: usize) -> String {
-        // Items that begin on one line are carried by that line.
-        let mut lines: Vec<usize> =
-            self.items.iter().take(depth).map(|item| self.line_start(item.start)).collect();
-        lines.dedup();
-        let mut parents = String::new();
-        let keep = lines.len().saturating_sub(3);
-        for start in lines.into_iter().skip(keep) {
-            let rest = self.text(start..self.input.markdown.len());
-            let line = rest.lines().next().unwrap_or_default();
-            let line = shorten(line, MAX_PARENT_TOKENS.min(self.budget / 4));
-            if !line.contains("```") && !line.contains("~~~") && !line.trim_start().starts_with('|')
-            {
-                parents.push_str(line);
-                parents.push('\n');
-            }
-        }
-        parents
     }
 
     fn open_paragraph(&mut self, range: Range<usize>) {
@@ -347,12 +346,21 @@ impl Reader<'_> {
 
     fn finish(mut self) -> Outline {
         if self.outline.units.is_empty() {
-            self.push(0, 0, BlockKind::Paragraph, None);
+            self.push(self.unit(0, 0, BlockKind::Paragraph));
             let range = 0..self.input.markdown.len();
             self.sentences(range, BlockKind::Paragraph, None, &[]);
         }
+        self.outline.breadcrumbs =
+            Breadcrumb::all(&self.outline.headings, self.tokens, self.budget);
+        let title = self.input.title.map(|title| Name { source: title, unlinked: title });
+        let title: Vec<Name<'_>> = title.into_iter().collect();
+        self.outline.title = Breadcrumb::new(&title, self.tokens, self.budget);
         self.outline
     }
+}
+
+fn is_heading_end(event: &Event<'_>) -> bool {
+    matches!(event, Event::End(TagEnd::Heading(_)))
 }
 
 fn is_inline(tag: &Tag<'_>) -> bool {
@@ -360,21 +368,4 @@ fn is_inline(tag: &Tag<'_>) -> bool {
         tag,
         Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. }
     )
-}
-
-/// Tokens by which a count by look-up may fall short of the true one.
-const MARGIN: usize = 4;
-
-/// `line` up to a word boundary within about `tokens` tokens, before anything that would have to
-/// be closed.
-fn shorten(line: &str, tokens: usize) -> &str {
-    let most = tokens * 3;
-    if line.len() <= most {
-        return line;
-    }
-    let cut = line.get(..line.floor_char_boundary(most)).unwrap_or_default();
-    let open = cut.find(['`', '[', '*', '<']).unwrap_or(cut.len());
-    let end = cut.get(..open).and_then(|text| text.rfind(' ')).unwrap_or(open);
-    let kept = cut.get(..end).unwrap_or_default();
-    if kept.trim().len() < 4 { "" } else { kept }
 }

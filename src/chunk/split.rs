@@ -19,9 +19,7 @@ impl Reader<'_> {
         carried: Option<usize>,
         protected: &[Range<usize>],
     ) {
-        let carried_tokens =
-            carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
-        let room = self.room(carried_tokens);
+        let room = self.room_beside(carried);
         let mut pending = vec![(range, Grain::Sentence)];
         while let Some((piece, grain)) = pending.pop() {
             if piece.is_empty() {
@@ -76,9 +74,7 @@ impl Reader<'_> {
     /// A line that is a unit, or several where it is too long.
     fn line(&mut self, range: Range<usize>, cost: u32, kind: BlockKind, carried: Option<usize>) {
         self.push_inner(range.start, cost, kind, carried);
-        let carried_tokens =
-            carried.and_then(|n| self.outline.carried.get(n)).map_or(0, |c| c.tokens);
-        if self.tokens.count(range.clone()) > self.room(carried_tokens) {
+        if self.tokens.count(range.clone()) > self.room_beside(carried) {
             self.sentences(range, kind, carried, &[]);
         }
     }
@@ -121,9 +117,11 @@ impl Reader<'_> {
         let closing: String = fence.chars().take_while(|c| *c == mark).collect();
         let opening = format!("{lead}{fence}\n");
         let parents = self.parents(self.items.len());
-        let tokens = self.tokens.count_other(&parents) + self.tokens.count_other(&opening) + 2;
+        let parent_tokens = self.tokens.count_other(&parents);
         let closing = format!("{lead}{closing}\n");
-        Some(self.carry(Carried { parents, opening, closing, tokens, is_truncated: false }))
+        let tokens = self.tokens.count_other(&opening) + self.tokens.count_other(&closing);
+        let is_truncated = false;
+        Some(self.carry(Carried { parents, opening, closing, is_truncated, parent_tokens, tokens }))
     }
 
     pub(super) fn open_table(&mut self, range: Range<usize>) {
@@ -139,8 +137,10 @@ impl Reader<'_> {
         let opening = format!("{lead}{}{delimiter}", header.get(lead_length..).unwrap_or_default());
         let (opening, is_truncated) = self.fit_header(opening);
         let parents = self.parents(self.items.len());
-        let tokens = self.tokens.count_other(&parents) + self.tokens.count_other(&opening);
-        let carried = Carried { parents, opening, closing: String::new(), is_truncated, tokens };
+        let parent_tokens = self.tokens.count_other(&parents);
+        let tokens = self.tokens.count_other(&opening);
+        let closing = String::new();
+        let carried = Carried { parents, opening, closing, is_truncated, parent_tokens, tokens };
         self.split = Some(Split::Table { body: None, carried, header_end });
     }
 
@@ -189,15 +189,15 @@ impl Reader<'_> {
     /// A row, cut at its cells where it is too long.
     fn row(&mut self, range: Range<usize>, cost: u32, carried: usize) {
         self.push_inner(range.start, cost, BlockKind::Table, Some(carried));
-        let tokens = self.outline.carried.get(carried).map_or(0, |carried| carried.tokens);
-        if self.tokens.count(range.clone()) <= self.room(tokens) {
+        let room = self.room_beside(Some(carried));
+        if self.tokens.count(range.clone()) <= room {
             return;
         }
         let ends = cell_ends(self.text(range.clone()));
         let mut start = range.start;
         for end in ends.into_iter().map(|end| range.start + end) {
             self.push_inner(start, cost::SENTENCE, BlockKind::Table, Some(carried));
-            if self.tokens.count(start..end) > self.room(tokens) {
+            if self.tokens.count(start..end) > room {
                 self.sentences(start..end, BlockKind::Table, Some(carried), &[]);
             }
             start = end;

@@ -57,32 +57,32 @@ impl TokenizerName {
 }
 
 /// The number of tokens up to every place of a document.
-pub(super) struct TokenMap {
+pub(super) struct TokenMap<'a> {
     name: TokenizerName,
     /// Counts of texts that are not part of the document: few, and asked for again and again.
     others: RefCell<HashMap<String, usize>>,
-    /// Ends of words in bytes, each with the tokens up to it; both rise.
-    ends: Vec<(usize, usize)>,
+    places: Places<'a>,
 }
 
-impl TokenMap {
+/// What is known about places of a document.
+enum Places<'a> {
+    /// Ends of words in bytes, each with the tokens up to it; both rise.
+    Words(Vec<(usize, usize)>),
+    /// The text, and the characters up to every [`STRIDE`]-th byte.
+    Chars(&'a [u8], Vec<usize>),
+}
+
+/// Bytes between places whose characters are known: few enough to count the rest each time.
+const STRIDE: usize = 128;
+
+impl<'a> TokenMap<'a> {
     /// Encodes `text`.
-    pub(super) fn new(text: &str, name: TokenizerName) -> Self {
-        let mut ends = Vec::with_capacity(text.len() / 4);
-        let (mut bytes, mut tokens) = (0, 0);
-        match name.vocabulary() {
-            Some(tokenizer) => {
-                for word in tokenizer.split(text) {
-                    bytes += word.len();
-                    tokens += tokenizer.bpe.count(word.as_bytes());
-                    ends.push((bytes, tokens));
-                }
-            }
-            None => ends.extend(
-                text.char_indices().enumerate().map(|(n, (at, c))| (at + c.len_utf8(), n + 1)),
-            ),
-        }
-        Self { name, others: RefCell::default(), ends }
+    pub(super) fn new(text: &'a str, name: TokenizerName) -> Self {
+        let places = match name.vocabulary() {
+            Some(tokenizer) => Places::Words(word_ends(text, tokenizer)),
+            None => Places::Chars(text.as_bytes(), strides(text.as_bytes())),
+        };
+        Self { name, others: RefCell::default(), places }
     }
 
     /// Tokens of a stretch of the document. Where the stretch begins or ends inside a word, or
@@ -102,6 +102,11 @@ impl TokenMap {
         let count = self.name.count(text);
         self.others.borrow_mut().insert(text.to_owned(), count);
         count
+    }
+
+    /// Tokens of a text by itself, exactly.
+    pub(super) fn count_alone(&self, text: &str) -> usize {
+        self.name.count(text)
     }
 
     /// Tokens of `before + text + after`, exactly, where `text` stands at `range` of the document.
@@ -128,19 +133,65 @@ impl TokenMap {
 
     /// Whether a word ends at `byte`.
     fn is_end(&self, byte: usize) -> bool {
-        byte == 0 || self.ends.binary_search_by_key(&byte, |(end, _)| *end).is_ok()
+        match &self.places {
+            Places::Words(ends) => {
+                byte == 0 || ends.binary_search_by_key(&byte, |(end, _)| *end).is_ok()
+            }
+            Places::Chars(..) => true,
+        }
     }
 
     fn up_to(&self, byte: usize) -> usize {
-        let words = self.ends.partition_point(|(end, _)| *end <= byte);
-        let before = words.checked_sub(1).and_then(|n| self.ends.get(n)).copied().unwrap_or((0, 0));
-        match self.ends.get(words) {
-            // Inside a word: its share of the word's tokens, rounded up.
-            Some((end, tokens)) if byte > before.0 => {
-                let share = (tokens - before.1) * (byte - before.0);
-                before.1 + share.div_ceil(end - before.0)
+        match &self.places {
+            Places::Words(ends) => words_up_to(ends, byte),
+            Places::Chars(text, strides) => {
+                let known = byte / STRIDE;
+                let rest = text.get(known * STRIDE..byte).unwrap_or_default();
+                strides.get(known).copied().unwrap_or(0) + chars(rest)
             }
-            _ => before.1,
         }
     }
+}
+
+/// Ends of the words of `text`, each with the tokens up to it.
+fn word_ends(text: &str, tokenizer: &Tokenizer) -> Vec<(usize, usize)> {
+    let mut ends = Vec::with_capacity(text.len() / 4);
+    let (mut bytes, mut tokens) = (0, 0);
+    for word in tokenizer.split(text) {
+        bytes += word.len();
+        tokens += tokenizer.bpe.count(word.as_bytes());
+        ends.push((bytes, tokens));
+    }
+    ends
+}
+
+fn words_up_to(ends: &[(usize, usize)], byte: usize) -> usize {
+    let words = ends.partition_point(|(end, _)| *end <= byte);
+    let before = words.checked_sub(1).and_then(|n| ends.get(n)).copied().unwrap_or((0, 0));
+    match ends.get(words) {
+        // Inside a word: its share of the word's tokens, rounded up.
+        Some((end, tokens)) if byte > before.0 => {
+            let share = (tokens - before.1) * (byte - before.0);
+            before.1 + share.div_ceil(end - before.0)
+        }
+        _ => before.1,
+    }
+}
+
+/// Characters before every [`STRIDE`]-th byte of `text`.
+fn strides(text: &[u8]) -> Vec<usize> {
+    let mut before = 0;
+    let stride = |part: &[u8]| {
+        let start = before;
+        before += chars(part);
+        start
+    };
+    let mut strides: Vec<usize> = text.chunks(STRIDE).map(stride).collect();
+    strides.push(before);
+    strides
+}
+
+/// Characters of UTF-8: the bytes that begin one.
+fn chars(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }

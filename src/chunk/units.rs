@@ -7,7 +7,15 @@
 
 use std::ops::Range;
 
+use super::heading::Breadcrumb;
 use crate::model::BlockKind;
+
+/// Tokens by which a count by look-up may fall short of the true one.
+pub(super) const MARGIN: usize = 4;
+
+/// The level of a section below a label, a paragraph of nothing but strong text: below that of
+/// every heading.
+pub(super) const LABEL_LEVEL: u8 = 7;
 
 /// What a cut before a unit costs.
 pub(super) mod cost {
@@ -43,6 +51,10 @@ pub(super) struct Unit {
     pub(super) cost: u32,
     /// The kind of block it is, or is part of.
     pub(super) kind: BlockKind,
+    /// The level of the section that it begins: of a heading, or [`LABEL_LEVEL`].
+    pub(super) level: Option<u8>,
+    /// Whether it stands for what follows, as headings and labels do: no chunk ends with it.
+    pub(super) is_lead: bool,
     /// The last heading at or above it, as an index into [`Outline::headings`].
     pub(super) heading: Option<usize>,
     /// What must be repeated before a cut here, as an index into [`Outline::carried`].
@@ -52,10 +64,15 @@ pub(super) struct Unit {
 }
 
 /// A heading, with the one above it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct OutlineHeading {
     pub(super) level: u8,
+    /// What it says, without marks.
     pub(super) text: String,
+    /// Its Markdown as it is written.
+    pub(super) source: String,
+    /// Its Markdown without the destinations of links.
+    pub(super) unlinked: String,
     pub(super) parent: Option<usize>,
     pub(super) anchor: Option<String>,
 }
@@ -63,7 +80,7 @@ pub(super) struct OutlineHeading {
 /// What a cut inside a block repeats before it, and closes before that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Carried {
-    /// First lines of the list items around.
+    /// The label above and the first lines of the list items around.
     pub(super) parents: String,
     /// The table's header or the opening fence.
     pub(super) opening: String,
@@ -71,7 +88,9 @@ pub(super) struct Carried {
     pub(super) closing: String,
     /// Whether `opening` was cut to fit.
     pub(super) is_truncated: bool,
-    /// Tokens of `parents` and `opening`.
+    /// Tokens of `parents`, which give way to a block that fits only without them.
+    pub(super) parent_tokens: usize,
+    /// Tokens of `opening` and `closing`, which never do.
     pub(super) tokens: usize,
 }
 
@@ -81,6 +100,10 @@ pub(super) struct Outline {
     pub(super) units: Vec<Unit>,
     pub(super) headings: Vec<OutlineHeading>,
     pub(super) carried: Vec<Carried>,
+    /// Of each heading, the breadcrumb that ends with it.
+    pub(super) breadcrumbs: Vec<Breadcrumb>,
+    /// The breadcrumb where no heading stands above.
+    pub(super) title: Breadcrumb,
     /// Length of the document in bytes.
     pub(super) length: usize,
 }
@@ -93,16 +116,37 @@ impl Outline {
         start..end
     }
 
-    /// The headings above a unit, outermost first: those that stand before it.
-    pub(super) fn path(&self, unit: &Unit) -> Vec<usize> {
-        let own = unit.heading.filter(|_| unit.kind == BlockKind::Heading);
-        let first = match own {
-            Some(own) => self.headings.get(own).and_then(|heading| heading.parent),
-            None => unit.heading,
-        };
-        let above = |index: &usize| self.headings.get(*index).and_then(|heading| heading.parent);
-        let mut path: Vec<usize> = std::iter::successors(first, above).collect();
+    /// The innermost heading above a unit: of those that stand before it.
+    fn above(&self, unit: &Unit) -> Option<usize> {
+        match unit.heading.and_then(|own| self.headings.get(own)) {
+            Some(own) if unit.kind == BlockKind::Heading => own.parent,
+            _ => unit.heading,
+        }
+    }
+
+    /// Whether a heading stands before `unit`.
+    pub(super) fn has_heading_above(&self, unit: &Unit) -> bool {
+        self.above(unit).is_some()
+    }
+
+    /// The texts of the headings above a unit, outermost first.
+    pub(super) fn path(&self, unit: &Unit) -> Vec<String> {
+        let heading = |index: usize| self.headings.get(index);
+        let parent = |index: &usize| heading(*index).and_then(|heading| heading.parent);
+        let path = std::iter::successors(self.above(unit), parent);
+        let mut path: Vec<String> =
+            path.filter_map(heading).map(|heading| heading.text.clone()).collect();
         path.reverse();
         path
+    }
+
+    /// The breadcrumb of a chunk that begins with `unit`.
+    pub(super) fn breadcrumb(&self, unit: &Unit) -> &Breadcrumb {
+        self.above(unit).and_then(|n| self.breadcrumbs.get(n)).unwrap_or(&self.title)
+    }
+
+    /// What a cut before `unit` carries.
+    pub(super) fn carried(&self, unit: &Unit) -> Option<&Carried> {
+        unit.carried.and_then(|n| self.carried.get(n))
     }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod check;
+mod chunking;
 mod conformance;
 mod corpus_files;
 mod crash;
