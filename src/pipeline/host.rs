@@ -45,16 +45,20 @@ pub(super) async fn work(shared: &Arc<Shared>, authority: &str) -> Result<HostEn
     if let Some(why) = shared.wants_rest(&root).await? {
         return Ok(HostEnd::Parked(why));
     }
-    let Some(robots) = shared.robots(&root).await? else { return Ok(HostEnd::Stopped) };
-    if let RobotsAnswer::Unreachable(error) = &robots.answer {
-        return Ok(HostEnd::Parked(format!("robots.txt could not be read: {error}")));
-    }
-    shared.named_sitemaps(&root, &robots).await?;
-    let worker = Worker { shared, robots: &robots, parked: Mutex::new(None) };
     loop {
+        // Before each batch, since a site may change its mind while a crawl goes on.
+        let Some(robots) = shared.robots(&root).await? else { return Ok(HostEnd::Stopped) };
+        if let RobotsAnswer::Unreachable(error) = &robots.answer {
+            if let Some(rest) = robots.retry_after {
+                shared.remember_rest(authority, rest).await?;
+            }
+            return Ok(HostEnd::Parked(format!("robots.txt could not be read: {error}")));
+        }
+        shared.named_sitemaps(&root, &robots).await?;
         if shared.is_ending() {
             return Ok(HostEnd::Stopped);
         }
+        let worker = Worker { shared, robots: &robots, parked: Mutex::new(None) };
         let batch = shared.store.lease(authority, LEASE).await?;
         if batch.is_empty() {
             return Ok(HostEnd::Exhausted);
@@ -244,15 +248,7 @@ impl Worker<'_> {
         };
         if rest > shared.config.politeness.retry_after_max() {
             shared.store.release(&[request.id]).await?;
-            let until = shared
-                .clock
-                .now()
-                .0
-                .saturating_add(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX));
-            shared
-                .store
-                .set_next_at(&request.url.authority(), crate::model::Timestamp(until))
-                .await?;
+            shared.remember_rest(&request.url.authority(), rest).await?;
             let why = format!(
                 "the server answered {status} and wants to be left alone for {} s",
                 rest.as_secs()

@@ -15,4 +15,5 @@ mod crawl;
 mod docs;
 mod markdown;
 mod messages;
+mod robots_fetch;
 mod site;
