@@ -75,6 +75,8 @@ pub struct PolitenessOptions {
     pub max_host_requests_per_sec: u32,
     /// Whether robots.txt and the robots directives of pages are obeyed.
     pub robots: RobotsMode,
+    /// What follows from a site's word on what its text may be used for.
+    pub usage_policy: UsagePolicy,
     /// Longest `Crawl-delay` that is obeyed as it stands, in seconds.
     pub crawl_delay_max_secs: u64,
     /// First wait before a failed request is tried again, in milliseconds; it doubles each time.
@@ -96,6 +98,18 @@ pub enum RobotsMode {
     Ignore,
 }
 
+/// What follows from a site's word on what its text may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsagePolicy {
+    /// A page that refuses to be the input of a model is no part of the corpus; its links count.
+    Respect,
+    /// The word is in the page's flags, and nothing follows.
+    Record,
+    /// It is not looked at.
+    Ignore,
+}
+
 impl Default for PolitenessOptions {
     fn default() -> Self {
         Self {
@@ -107,6 +121,7 @@ impl Default for PolitenessOptions {
             max_requests_per_sec: 0,
             max_host_requests_per_sec: 0,
             robots: RobotsMode::Obey,
+            usage_policy: UsagePolicy::Respect,
             crawl_delay_max_secs: 60,
             retry_base_ms: 1_000,
             retry_after_max_secs: 600,

@@ -107,6 +107,12 @@ pub enum PageFlag {
     CharsetGuessed,
     /// Main content was not found; the whole page is kept.
     WholePage,
+    /// The site refuses the text's use as the input of a model.
+    AiInputRefused,
+    /// The site refuses the text's use in a search index.
+    SearchRefused,
+    /// The site refuses the text's use to train a model.
+    AiTrainRefused,
 }
 
 impl PageFlag {
@@ -120,6 +126,9 @@ impl PageFlag {
             Self::LinksCut => "links_cut",
             Self::CharsetGuessed => "charset_guessed",
             Self::WholePage => "whole_page",
+            Self::AiInputRefused => "ai_input_refused",
+            Self::SearchRefused => "search_refused",
+            Self::AiTrainRefused => "ai_train_refused",
         }
     }
 

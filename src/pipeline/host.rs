@@ -13,6 +13,7 @@ use futures_util::StreamExt as _;
 use super::shared::Shared;
 use super::writer::Finished;
 use super::{PageInput, RunError};
+use crate::fetch::robots::UsagePreferences;
 use crate::fetch::{Answer, Get, Permit, RobotsAnswer, RobotsFile, RobotsMode};
 use crate::model::{ErrorCode, Exclusion, FetchedPage, PageError, PageOutcome, Request, WebUrl};
 use crate::store::{Committed, Found, FoundUrl};
@@ -109,8 +110,7 @@ impl Worker<'_> {
 
     async fn request(&self, request: &Request) -> Result<Done, RunError> {
         let shared = self.shared;
-        if !shared.scope.seeds().contains(&request.url) && shared.scope.check(&request.url).is_err()
-        {
+        if !shared.scope.seeds().contains(&request.url) && shared.scope.check(&request.url).is_err() {
             let outcome = PageOutcome::Excluded(Exclusion::OutOfScope);
             self.settle(request, None, outcome, Found::default());
             return Ok(Done::Settled);
@@ -162,7 +162,11 @@ impl Worker<'_> {
     /// Sends a page to be converted. It carries its permit with it.
     fn convert(&self, request: &Request, page: FetchedPage, permit: Permit) {
         let shared = Arc::clone(self.shared);
-        let input = page_input(request, page);
+        let mut usage = self.robots.rules.usage(request.url.as_url());
+        for field in &page.usage {
+            usage = usage.strictest(UsagePreferences::parse(field));
+        }
+        let input = PageInput { usage, ..page_input(request, page) };
         let (id, hops) = (request.id, request.redirects + 1);
         shared.unsettled.fetch_add(1, Ordering::AcqRel);
         let run_id = Arc::clone(&shared.run_id);
@@ -319,6 +323,7 @@ fn page_input(request: &Request, page: FetchedPage) -> PageInput {
         robots_tags: page.robots_tags,
         canonical: page.link_canonical,
         links: page.links,
+        usage: UsagePreferences::default(),
         depth: request.depth,
         referrer: request.referrer.clone(),
         validators: page.validators,
