@@ -1,5 +1,6 @@
 //! How pages are asked for, and how politely.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -158,9 +159,12 @@ impl PolitenessOptions {
         Duration::from_secs(self.crawl_delay_max_secs)
     }
 
-    /// How long to wait before try number `tries + 1`.
+    /// How long to wait before try number `tries + 1`: between half and all of a time that doubles
+    /// each time, so that hosts that failed together are not asked together again.
     pub fn retry_delay(&self, tries: u32) -> Duration {
         let doublings = tries.saturating_sub(1).min(10);
-        Duration::from_millis(self.retry_base_ms.saturating_mul(1 << doublings))
+        let longest = self.retry_base_ms.saturating_mul(1 << doublings);
+        let chance = RandomState::new().build_hasher().finish();
+        Duration::from_millis(longest - chance % (longest / 2 + 1))
     }
 }
