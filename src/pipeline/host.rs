@@ -110,7 +110,7 @@ impl Worker<'_> {
 
     async fn request(&self, request: &Request) -> Result<Done, RunError> {
         let shared = self.shared;
-        if !shared.scope.seeds().contains(&request.url) && shared.scope.check(&request.url).is_err() {
+        if !shared.scope.is_seed(&request.url) && shared.scope.check(&request.url).is_err() {
             let outcome = PageOutcome::Excluded(Exclusion::OutOfScope);
             self.settle(request, None, outcome, Found::default());
             return Ok(Done::Settled);
