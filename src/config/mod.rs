@@ -140,7 +140,9 @@ impl Config {
 
     /// Hash of everything that decides what a page becomes: equal hashes give equal chunks.
     pub fn content_hash(&self) -> ContentHash {
-        let deciding = (CONTENT_VERSION, &self.extract, &self.clean, &self.chunk, &self.dedup);
+        let policies = (self.politeness.robots, self.politeness.usage_policy);
+        let deciding =
+            (CONTENT_VERSION, policies, &self.extract, &self.clean, &self.chunk, &self.dedup);
         ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
     }
 }

@@ -33,9 +33,29 @@ pub(super) fn read(
         error.set_input(Some(&text));
         invalid(error)
     })?;
+    read_seed_files(&mut config, path)?;
     config.crawl.seeds.retain(|seed| !seed.trim().is_empty());
     Checker { config: &config, keys: &keys, text: &text, path }.check()?;
     Ok(config)
+}
+
+/// Adds the lines of the seed files to the seeds. Their paths are relative to the config's.
+fn read_seed_files(config: &mut Config, path: &Path) -> Result<(), ConfigError> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for file in std::mem::take(&mut config.crawl.seed_files) {
+        let file = folder.join(file);
+        let text = std::fs::read_to_string(&file).map_err(|error| ConfigError::Range {
+            path: path.to_owned(),
+            line: None,
+            key: "crawl.seed_files",
+            value: format!("`{}` ({error})", file.display()),
+            want: "a list of files with one address a line".to_owned(),
+        })?;
+        let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+        let seeds = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        config.crawl.seeds.extend(seeds.map(str::to_owned));
+    }
+    Ok(())
 }
 
 /// Every key of `text` with its place.

@@ -14,6 +14,12 @@ use crate::model::PageError;
 /// A slow host rests for this many times as long as its last answer took.
 const LATENCY_FACTOR: u32 = 2;
 
+/// Most times that a host's delay is doubled because it fails.
+const MAX_DOUBLINGS: u32 = 4;
+
+/// Good answers in a row after which a doubling is taken back.
+const GOOD_ANSWERS: u32 = 20;
+
 /// The longest rest for slowness alone.
 const MAX_LATENCY_REST: Duration = Duration::from_secs(30);
 
@@ -36,6 +42,28 @@ struct State {
     next: Option<Instant>,
     crawl_delay: Duration,
     failures: u32,
+    /// How often the delay is doubled since the host failed.
+    doublings: u32,
+    /// Good answers since the last change of that.
+    good: u32,
+}
+
+impl State {
+    /// A host that fails is asked less often at once, and more often again only by and by.
+    fn failed(&mut self) {
+        self.failures += 1;
+        self.doublings = (self.doublings + 1).min(MAX_DOUBLINGS);
+        self.good = 0;
+    }
+
+    fn answered(&mut self) {
+        self.failures = 0;
+        self.good += 1;
+        if self.good >= GOOD_ANSWERS {
+            self.doublings = self.doublings.saturating_sub(1);
+            self.good = 0;
+        }
+    }
 }
 
 /// How a host fares.
@@ -139,8 +167,13 @@ impl Turn {
             Err(error) => error.is_transient(),
         };
         self.gate.with_state(|state| {
-            state.failures = if is_failure { state.failures + 1 } else { 0 };
-            let next = Instant::now() + self.gate.rest(latency, state.crawl_delay);
+            if is_failure {
+                state.failed();
+            } else {
+                state.answered();
+            }
+            let rest = self.gate.rest(latency, state.crawl_delay);
+            let next = Instant::now() + rest * 2_u32.pow(state.doublings);
             state.next = Some(state.next.map_or(next, |at| at.max(next)));
         });
     }
@@ -198,6 +231,20 @@ mod tests {
         tokio::time::advance(Duration::from_secs(4)).await;
         turn.end(&good());
         assert_eq!(gate.report().rest, Duration::from_secs(8));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_host_that_fails_is_asked_less_often_for_a_while() {
+        let gate = gate(1_000);
+        let failed = || Err(PageError::new(crate::model::ErrorCode::FetchServer, "no"));
+        let mut rests = Vec::new();
+        for n in 0..23 {
+            let answer = if n < 2 { failed() } else { good() };
+            Arc::clone(&gate).turn().await.end(&answer);
+            rests.push(gate.report().rest.as_secs());
+        }
+        assert_eq!(rests[..4], [2, 4, 4, 4]);
+        assert_eq!(rests[20..], [4, 2, 2]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -42,7 +42,7 @@ pub use self::client::{Answer, Get};
 pub use self::errors::FetchError;
 use self::gate::Gate;
 pub use self::gate::{GateReport, Turn};
-pub use self::options::{FetchOptions, PolitenessOptions, RobotsMode};
+pub use self::options::{FetchOptions, PolitenessOptions, RobotsMode, UsagePolicy};
 pub use self::robots_file::{RobotsAnswer, RobotsFile};
 use crate::model::{PageError, WebUrl};
 

@@ -1,5 +1,6 @@
 //! How pages are asked for, and how politely.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,8 @@ pub struct PolitenessOptions {
     pub max_host_requests_per_sec: u32,
     /// Whether robots.txt and the robots directives of pages are obeyed.
     pub robots: RobotsMode,
+    /// What follows from a site's word on what its text may be used for.
+    pub usage_policy: UsagePolicy,
     /// Longest `Crawl-delay` that is obeyed as it stands, in seconds.
     pub crawl_delay_max_secs: u64,
     /// First wait before a failed request is tried again, in milliseconds; it doubles each time.
@@ -96,6 +99,18 @@ pub enum RobotsMode {
     Ignore,
 }
 
+/// What follows from a site's word on what its text may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsagePolicy {
+    /// A page that refuses to be the input of a model is no part of the corpus; its links count.
+    Respect,
+    /// The word is in the page's flags, and nothing follows.
+    Record,
+    /// It is not looked at.
+    Ignore,
+}
+
 impl Default for PolitenessOptions {
     fn default() -> Self {
         Self {
@@ -107,6 +122,7 @@ impl Default for PolitenessOptions {
             max_requests_per_sec: 0,
             max_host_requests_per_sec: 0,
             robots: RobotsMode::Obey,
+            usage_policy: UsagePolicy::Respect,
             crawl_delay_max_secs: 60,
             retry_base_ms: 1_000,
             retry_after_max_secs: 600,
@@ -143,9 +159,12 @@ impl PolitenessOptions {
         Duration::from_secs(self.crawl_delay_max_secs)
     }
 
-    /// How long to wait before try number `tries + 1`.
+    /// How long to wait before try number `tries + 1`: between half and all of a time that doubles
+    /// each time, so that hosts that failed together are not asked together again.
     pub fn retry_delay(&self, tries: u32) -> Duration {
         let doublings = tries.saturating_sub(1).min(10);
-        Duration::from_millis(self.retry_base_ms.saturating_mul(1 << doublings))
+        let longest = self.retry_base_ms.saturating_mul(1 << doublings);
+        let chance = RandomState::new().build_hasher().finish();
+        Duration::from_millis(longest - chance % (longest / 2 + 1))
     }
 }

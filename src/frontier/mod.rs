@@ -11,6 +11,8 @@ pub mod trap;
 mod scope;
 mod series;
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::scope::{Scope, ScopeError, ScopeRefusal};
@@ -23,6 +25,8 @@ pub use self::sitemap::{Sitemap, SitemapEntry, SitemapLimits, parse_sitemap};
 pub struct CrawlOptions {
     /// Where the crawl begins: absolute addresses. At least one.
     pub seeds: Vec<String>,
+    /// Files with more seeds, one a line; lines that begin with `#` are comments.
+    pub seed_files: Vec<PathBuf>,
     /// Sitemaps to read beside those that robots.txt names.
     pub sitemaps: Vec<String>,
     /// Whether sitemaps that robots.txt names are read.
@@ -50,6 +54,7 @@ impl Default for CrawlOptions {
     fn default() -> Self {
         Self {
             seeds: Vec::new(),
+            seed_files: Vec::new(),
             sitemaps: Vec::new(),
             discover_sitemaps: true,
             scope: ScopeKind::Host,

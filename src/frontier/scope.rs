@@ -1,5 +1,7 @@
 //! The scope: which addresses may enter the frontier, and why the others may not.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::trap::{TrapLimits, TrapReason, trap};
@@ -77,6 +79,12 @@ impl ScopeRefusal {
 pub struct Scope {
     kind: ScopeKind,
     seeds: Vec<WebUrl>,
+    /// The seeds again, to be looked up: a list may be long.
+    is_seed: HashSet<WebUrl>,
+    /// The folders of the seeds, by host and port.
+    folders: HashMap<(String, Option<u16>), BTreeSet<String>>,
+    /// The hosts of the seeds.
+    domains: HashSet<String>,
     include: GlobSet,
     exclude: GlobSet,
     traps: TrapLimits,
@@ -97,8 +105,16 @@ impl Scope {
         if seeds.is_empty() {
             return Err(ScopeError::NoSeeds);
         }
+        let mut folders: HashMap<_, BTreeSet<String>> = HashMap::new();
+        for seed in &seeds {
+            let folder = folder(seed.as_url().path()).to_owned();
+            folders.entry(place(seed)).or_default().insert(folder);
+        }
         Ok(Self {
             kind: options.scope,
+            is_seed: seeds.iter().cloned().collect(),
+            domains: seeds.iter().map(|seed| bare(seed.host()).to_owned()).collect(),
+            folders,
             seeds,
             include: patterns(&options.include)?,
             exclude: patterns(&options.exclude)?,
@@ -111,9 +127,14 @@ impl Scope {
         &self.seeds
     }
 
+    /// Whether the crawl begins at `url`.
+    pub fn is_seed(&self, url: &WebUrl) -> bool {
+        self.is_seed.contains(url)
+    }
+
     /// Whether a page is to be fetched: one that the config names always is.
     pub fn admits(&self, url: &WebUrl) -> bool {
-        self.seeds.contains(url) || self.check(url).is_ok()
+        self.is_seed(url) || self.check(url).is_ok()
     }
 
     /// Whether `url` may enter the frontier.
@@ -126,7 +147,7 @@ impl Scope {
         if self.exclude.is_match(url.as_str()) {
             return Err(ScopeRefusal::Excluded);
         }
-        let is_seed = self.seeds.contains(url);
+        let is_seed = self.is_seed(url);
         if !self.include.is_empty() && !is_seed && !self.include.is_match(url.as_str()) {
             return Err(ScopeRefusal::NotIncluded);
         }
@@ -137,31 +158,32 @@ impl Scope {
     }
 
     fn check_place(&self, url: &WebUrl) -> Result<(), ScopeRefusal> {
-        let is_same_host =
-            |seed: &&WebUrl| bare(seed.host()) == bare(url.host()) && port(seed) == port(url);
+        let folders = || self.folders.get(&place(url)).ok_or(ScopeRefusal::OtherHost);
         match self.kind {
             ScopeKind::Any => Ok(()),
-            ScopeKind::Host => {
-                self.seeds.iter().find(is_same_host).map(|_| ()).ok_or(ScopeRefusal::OtherHost)
-            }
+            ScopeKind::Host => folders().map(|_| ()),
             ScopeKind::Domain => {
-                let is_below = |seed: &WebUrl| {
-                    let domain = bare(seed.host());
-                    bare(url.host()) == domain || url.host().ends_with(&format!(".{domain}"))
-                };
-                if self.seeds.iter().any(is_below) { Ok(()) } else { Err(ScopeRefusal::OtherHost) }
+                // The host itself, and each that it lies below.
+                let host = bare(url.host());
+                let above = host.match_indices('.').filter_map(|(at, _)| host.get(at + 1..));
+                let mut hosts = std::iter::once(host).chain(above);
+                let is_below = hosts.any(|host| self.domains.contains(host));
+                if is_below { Ok(()) } else { Err(ScopeRefusal::OtherHost) }
             }
             ScopeKind::Prefix => {
-                let mut on_host = self.seeds.iter().filter(is_same_host).peekable();
-                if on_host.peek().is_none() {
-                    return Err(ScopeRefusal::OtherHost);
-                }
-                let is_below =
-                    |seed: &WebUrl| url.as_url().path().starts_with(folder(seed.as_url().path()));
-                if on_host.any(is_below) { Ok(()) } else { Err(ScopeRefusal::OtherFolder) }
+                let path = url.as_url().path();
+                let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..=at));
+                let folders = folders()?;
+                let is_below = above.any(|folder| folders.contains(folder));
+                if is_below { Ok(()) } else { Err(ScopeRefusal::OtherFolder) }
             }
         }
     }
+}
+
+/// Where a seed reaches to: its host without `www.`, and its port.
+fn place(url: &WebUrl) -> (String, Option<u16>) {
+    (bare(url.host()).to_owned(), port(url))
 }
 
 fn port(url: &WebUrl) -> Option<u16> {
@@ -228,6 +250,12 @@ mod tests {
         check(&scope(ScopeKind::Host, &[], &[]), "https://api.example.org/a", "scope.other_host");
         check(&scope(ScopeKind::Domain, &[], &[]), "https://api.example.org/a", "in");
         check(&scope(ScopeKind::Domain, &[], &[]), "https://notexample.org/a", "scope.other_host");
+        check(&scope(ScopeKind::Domain, &[], &[]), "https://org/a", "scope.other_host");
+        check(
+            &scope(ScopeKind::Prefix, &[], &[]),
+            "https://www.example.org/docs",
+            "scope.other_folder",
+        );
         check(&scope(ScopeKind::Prefix, &[], &[]), "https://www.example.org/docs/a", "in");
         check(
             &scope(ScopeKind::Prefix, &[], &[]),

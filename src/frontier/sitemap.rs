@@ -40,9 +40,10 @@ pub struct SitemapLimits {
 }
 
 impl Default for SitemapLimits {
-    /// Twice what sitemaps.org allows, for sites that do not keep to it: 100 MiB, 100,000 entries.
+    /// The bytes that sitemaps.org allows, 50 MiB, which no honest sitemap comes near, and twice
+    /// the entries, 100,000, for sites that do not keep to it.
     fn default() -> Self {
-        Self { max_bytes: 100 << 20, max_entries: 100_000 }
+        Self { max_bytes: 50 << 20, max_entries: 100_000 }
     }
 }
 

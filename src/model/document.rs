@@ -109,6 +109,12 @@ pub enum PageFlag {
     WholePage,
     /// Its chunks are those of an earlier visit: this one could not confirm or replace them.
     Stale,
+    /// The site refuses the text's use as the input of a model.
+    AiInputRefused,
+    /// The site refuses the text's use in a search index.
+    SearchRefused,
+    /// The site refuses the text's use to train a model.
+    AiTrainRefused,
 }
 
 impl PageFlag {
@@ -123,6 +129,9 @@ impl PageFlag {
             Self::CharsetGuessed => "charset_guessed",
             Self::WholePage => "whole_page",
             Self::Stale => "stale",
+            Self::AiInputRefused => "ai_input_refused",
+            Self::SearchRefused => "search_refused",
+            Self::AiTrainRefused => "ai_train_refused",
         }
     }
 

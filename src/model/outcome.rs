@@ -126,6 +126,8 @@ codes! {
         RobotsDisallowed = "robots.disallowed",
         /// A meta element or `X-Robots-Tag` asks not to index it.
         Noindex = "robots.noindex",
+        /// The site refuses its use as the input of a model (Content-Signal, Content-Usage).
+        UsageRefused = "usage.ai_input",
         /// It is neither HTML nor plain text.
         MediaType = "type.unsupported",
         /// It has no text that a reader would see.

@@ -284,7 +284,11 @@ fn normalize_escapes(text: &str) -> String {
         let digits = piece.get(..2).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
         let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         if let (Some(byte), Some(rest)) = (value, piece.get(2..)) {
-            push_octet(&mut normal, byte);
+            if is_open_escape(&normal) {
+                push_escape(&mut normal, byte);
+            } else {
+                push_octet(&mut normal, byte);
+            }
             normal.push_str(rest);
         } else {
             normal.push('%');
@@ -294,13 +298,27 @@ fn normalize_escapes(text: &str) -> String {
     normal
 }
 
+/// Whether `text` ends within an escape: `%` alone or with one digit. What follows must not become
+/// its end: `%%30a` is not `%0a`.
+fn is_open_escape(text: &str) -> bool {
+    match text.as_bytes() {
+        [.., b'%'] => true,
+        [.., b'%', digit] => digit.is_ascii_hexdigit(),
+        _ => false,
+    }
+}
+
 fn push_octet(text: &mut String, byte: u8) {
-    const HEX: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
     if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
         text.push(char::from(byte));
-        return;
+    } else {
+        push_escape(text, byte);
     }
+}
+
+fn push_escape(text: &mut String, byte: u8) {
+    const HEX: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
     text.push('%');
     text.extend(HEX.get(usize::from(byte >> 4)));
     text.extend(HEX.get(usize::from(byte & 15)));

@@ -169,7 +169,11 @@ pub const CHUNKS: &[Column] = &[
     column("heading", Text, "the same, joined with ` > `"),
     column("anchor", Text, "fragment of the nearest heading: a deep link").where_known(),
     column("text", Text, "exactly `markdown[byte_start..byte_end]` of the page").body(),
-    column("prefix", Text, "what was added before it: breadcrumb, table header, opening fence"),
+    column(
+        "prefix",
+        Text,
+        "what was added before it, as Markdown: headings above, label or parent items, table header, opening fence",
+    ),
     column("suffix", Text, "what was added after it: a closing fence"),
     column("overlap", Text, "the last lines of the chunk before").body(),
     column("embed_text", Text, "what to embed: prefix, text, suffix; `overlap` in front if so set")

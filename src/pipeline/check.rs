@@ -73,7 +73,7 @@ async fn verdict(
         }
     };
     verdict.scope = match scope.check(&url) {
-        Err(refusal) if !scope.seeds().contains(&url) => refusal.code().to_owned(),
+        Err(refusal) if !scope.is_seed(&url) => refusal.code().to_owned(),
         _ => "in".to_owned(),
     };
     let key = url.key().to_string();

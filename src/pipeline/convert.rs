@@ -4,8 +4,9 @@ use crate::chunk::{ChunkInput, ChunkOptions, chunk};
 use crate::clean::{CleanOptions, clean};
 use crate::config::Config;
 use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
-use crate::fetch::RobotsMode;
 use crate::fetch::charset::{decode_as, decode_text};
+use crate::fetch::robots::{Preference, UsagePreferences};
+use crate::fetch::{RobotsMode, UsagePolicy};
 use crate::frontier::{SitemapLimits, parse_sitemap};
 use crate::model::{
     BodyText, CharsetSource, ChunkFlag, ContentCounts, ContentHash, DirectiveReader, Document,
@@ -37,6 +38,8 @@ pub struct PageInput {
     pub canonical: Option<WebUrl>,
     /// Pages that HTTP says the page leads to.
     pub links: Vec<WebUrl>,
+    /// What the site says that the text may be used for.
+    pub usage: UsagePreferences,
     /// Links between a seed and the page.
     pub depth: u32,
     /// The page that the address was found on.
@@ -62,6 +65,7 @@ impl PageInput {
             robots_tags: Vec::new(),
             canonical: None,
             links: Vec::new(),
+            usage: UsagePreferences::default(),
             depth: 0,
             referrer: None,
             validators: Validators::default(),
@@ -132,6 +136,7 @@ pub struct Converter {
     chunk: ChunkOptions,
     robots: RobotsMode,
     product_token: String,
+    usage_policy: UsagePolicy,
     charset: Option<String>,
     keeps_texts: bool,
 }
@@ -144,6 +149,7 @@ impl Converter {
             clean: config.clean,
             chunk: config.chunk.clone(),
             robots: config.politeness.robots,
+            usage_policy: config.politeness.usage_policy,
             product_token: config.politeness.product_token().to_owned(),
             charset: None,
             keeps_texts: false,
@@ -207,8 +213,12 @@ impl Converter {
         run_id: &str,
     ) -> Converted {
         let asked = self.directives(input, &document);
+        let refusals = self.refusals(input.usage);
+        let is_respected = self.usage_policy == UsagePolicy::Respect;
         let outcome = if asked.noindex {
             PageOutcome::Excluded(Exclusion::Noindex)
+        } else if is_respected && refusals.contains(&PageFlag::AiInputRefused) {
+            PageOutcome::Excluded(Exclusion::UsageRefused)
         } else if document.markdown.is_empty() {
             PageOutcome::Excluded(Exclusion::Empty)
         } else {
@@ -221,6 +231,7 @@ impl Converter {
         if text.source == CharsetSource::Detected && text.charset != "utf-8" {
             record.flags.push(PageFlag::CharsetGuessed);
         }
+        record.flags.extend(refusals);
         record.removed = document.ledger.removals();
         record.counts = counts(&document);
         record.body_hash = Some(ContentHash::of(&input.body));
@@ -266,6 +277,18 @@ impl Converter {
             SitemapLimits { max_entries: self.extract.max_links, ..SitemapLimits::default() };
         let list = parse_sitemap(&input.body, base, &limits);
         list.pages.into_iter().map(|entry| entry.url).collect()
+    }
+
+    /// The uses that the site refuses, as far as they are looked at.
+    fn refusals(&self, usage: UsagePreferences) -> Vec<PageFlag> {
+        let stated = [
+            (usage.ai_input, PageFlag::AiInputRefused),
+            (usage.search, PageFlag::SearchRefused),
+            (usage.ai_train, PageFlag::AiTrainRefused),
+        ];
+        let looks = self.usage_policy != UsagePolicy::Ignore;
+        let refused = stated.into_iter().filter(|(word, _)| looks && *word == Preference::Refused);
+        refused.map(|(_, flag)| flag).collect()
     }
 
     fn directives(&self, input: &PageInput, document: &Document) -> RobotsDirectives {

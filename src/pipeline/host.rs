@@ -13,6 +13,7 @@ use futures_util::StreamExt as _;
 use super::shared::Shared;
 use super::writer::Finished;
 use super::{PageInput, RunError};
+use crate::fetch::robots::UsagePreferences;
 use crate::fetch::{Answer, Get, Permit, RobotsAnswer, RobotsFile, RobotsMode};
 use crate::model::{ErrorCode, Exclusion, FetchedPage, PageError, PageOutcome, Request, WebUrl};
 use crate::store::{Committed, Found, FoundUrl};
@@ -45,16 +46,20 @@ pub(super) async fn work(shared: &Arc<Shared>, authority: &str) -> Result<HostEn
     if let Some(why) = shared.wants_rest(&root).await? {
         return Ok(HostEnd::Parked(why));
     }
-    let Some(robots) = shared.robots(&root).await? else { return Ok(HostEnd::Stopped) };
-    if let RobotsAnswer::Unreachable(error) = &robots.answer {
-        return Ok(HostEnd::Parked(format!("robots.txt could not be read: {error}")));
-    }
-    shared.named_sitemaps(&root, &robots).await?;
-    let worker = Worker { shared, robots: &robots, parked: Mutex::new(None) };
     loop {
+        // Before each batch, since a site may change its mind while a crawl goes on.
+        let Some(robots) = shared.robots(&root).await? else { return Ok(HostEnd::Stopped) };
+        if let RobotsAnswer::Unreachable(error) = &robots.answer {
+            if let Some(rest) = robots.retry_after {
+                shared.remember_rest(authority, rest).await?;
+            }
+            return Ok(HostEnd::Parked(format!("robots.txt could not be read: {error}")));
+        }
+        shared.named_sitemaps(&root, &robots).await?;
         if shared.is_ending() {
             return Ok(HostEnd::Stopped);
         }
+        let worker = Worker { shared, robots: &robots, parked: Mutex::new(None) };
         let batch = shared.store.lease(authority, LEASE, shared.converter).await?;
         if batch.is_empty() {
             return Ok(HostEnd::Exhausted);
@@ -160,7 +165,11 @@ impl Worker<'_> {
     /// Sends a page to be converted. It carries its permit with it.
     fn convert(&self, request: &Request, page: FetchedPage, permit: Permit) {
         let shared = Arc::clone(self.shared);
-        let input = page_input(request, page);
+        let mut usage = self.robots.rules.usage(request.url.as_url());
+        for field in &page.usage {
+            usage = usage.strictest(UsagePreferences::parse(field));
+        }
+        let input = PageInput { usage, ..page_input(request, page) };
         let (id, hops) = (request.id, request.redirects + 1);
         shared.unsettled.fetch_add(1, Ordering::AcqRel);
         let run_id = Arc::clone(&shared.run_id);
@@ -246,15 +255,7 @@ impl Worker<'_> {
         };
         if rest > shared.config.politeness.retry_after_max() {
             shared.store.release(&[request.id]).await?;
-            let until = shared
-                .clock
-                .now()
-                .0
-                .saturating_add(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX));
-            shared
-                .store
-                .set_next_at(&request.url.authority(), crate::model::Timestamp(until))
-                .await?;
+            shared.remember_rest(&request.url.authority(), rest).await?;
             let why = format!(
                 "the server answered {status} and wants to be left alone for {} s",
                 rest.as_secs()
@@ -325,6 +326,7 @@ fn page_input(request: &Request, page: FetchedPage) -> PageInput {
         robots_tags: page.robots_tags,
         canonical: page.link_canonical,
         links: page.links,
+        usage: UsagePreferences::default(),
         depth: request.depth,
         referrer: request.referrer.clone(),
         validators: page.validators,

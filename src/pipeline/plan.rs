@@ -83,7 +83,7 @@ impl<'a> Survey<'a> {
 
     /// Asks the host of `url` for its robots.txt and the sitemaps that it names, once.
     async fn host(&mut self, url: &WebUrl) {
-        let is_seed = self.scope.seeds().contains(url);
+        let is_seed = self.scope.is_seed(url);
         if self.robots.contains_key(&url.authority()) || !is_seed && self.scope.check(url).is_err()
         {
             return;
@@ -193,7 +193,7 @@ impl<'a> Survey<'a> {
         let Some(file) = self.robots.get(&url.authority()) else { return };
         let (said, refusal) = judged(file, &url);
         verdict.robots = Some(said);
-        let is_listed_only = place.is_some() && !self.scope.seeds().contains(&url);
+        let is_listed_only = place.is_some() && !self.scope.is_seed(&url);
         let too_deep = is_listed_only && self.config.crawl.max_depth == 0;
         let plan = refusal.or(too_deep.then_some("crawl.max_depth")).unwrap_or("fetch");
         verdict.plan = Some(plan.to_owned());

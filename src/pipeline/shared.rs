@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +30,9 @@ const LONGEST_REST: Duration = Duration::from_hours(30 * 24);
 /// Addresses put into the store at once.
 const ENQUEUE_BATCH: usize = 1_000;
 
+/// An authority's robots.txt once it is read. Whoever needs it waits for whoever reads it.
+type KeptRobots = Arc<tokio::sync::Mutex<Option<RobotsFile>>>;
+
 /// What the workers of a crawl share.
 pub(super) struct Shared {
     pub(super) config: Config,
@@ -52,7 +54,7 @@ pub(super) struct Shared {
     /// Set when `max_pages` is reached.
     pub(super) limit_reached: AtomicBool,
     pub(super) fetched: AtomicUsize,
-    pub(super) robots: Mutex<BTreeMap<String, Arc<OnceCell<RobotsFile>>>>,
+    pub(super) robots: Mutex<BTreeMap<String, KeptRobots>>,
     pub(super) series: Mutex<SeriesWatch>,
     /// Authorities whose sitemaps were read.
     pub(super) sitemaps_read: Mutex<HashSet<String>>,
@@ -91,25 +93,38 @@ impl Shared {
         }
     }
 
-    /// The robots.txt of an authority, read once a run; its delay takes effect. `None` where the
-    /// crawl ends first.
+    /// The robots.txt of an authority, read again when it is stale; its delay takes effect. `None`
+    /// where the crawl ends first.
     pub(super) async fn robots(&self, root: &WebUrl) -> Result<Option<RobotsFile>, RunError> {
-        let cell = {
+        let place = {
             let mut all = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(root.authority()).or_default())
         };
+        let read = async {
+            let mut kept = place.lock().await;
+            let is_fresh = |file: &RobotsFile| !file.is_stale(self.clock.now());
+            if let Some(file) = kept.as_ref().filter(|file| is_fresh(file)) {
+                return file.clone();
+            }
+            let file = self.read_robots(root, kept.take()).await;
+            kept.insert(file).clone()
+        };
         tokio::select! {
-            file = cell.get_or_init(|| self.read_robots(root)) => Ok(Some(file.clone())),
+            file = read => Ok(Some(file)),
             () = self.ending.cancelled() => Ok(None),
         }
     }
 
-    async fn read_robots(&self, root: &WebUrl) -> RobotsFile {
+    async fn read_robots(&self, root: &WebUrl, old: Option<RobotsFile>) -> RobotsFile {
         if self.config.politeness.robots == RobotsMode::Ignore {
             return RobotsFile::ignored();
         }
         self.progress.request();
-        let file = self.fetcher.robots(root, self.clock.now()).await;
+        let now = self.clock.now();
+        let file = match old {
+            Some(old) => self.fetcher.renewed_robots(root, old, now).await,
+            None => self.fetcher.robots(root, now).await,
+        };
         if let Some(delay) = file.rules.crawl_delay() {
             self.fetcher.set_crawl_delay(root, delay);
         }
@@ -127,6 +142,17 @@ impl Shared {
         }
         self.fetcher.hold(root, rest.min(self.config.politeness.retry_after_max()));
         Ok(None)
+    }
+
+    /// Keeps the rest that a server asks for over the end of the run.
+    pub(super) async fn remember_rest(
+        &self,
+        authority: &str,
+        rest: Duration,
+    ) -> Result<(), RunError> {
+        let micros = i64::try_from(rest.as_micros()).unwrap_or(i64::MAX);
+        let until = Timestamp(self.clock.now().0.saturating_add(micros));
+        Ok(self.store.set_next_at(authority, until).await?)
     }
 
     /// Reads the sitemaps that an authority's robots.txt names, once a run.

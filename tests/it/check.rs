@@ -104,3 +104,25 @@ fn a_dry_run_explains_an_address() {
     warning: sitemap http://[SITE]/gone.xml: the server answered 404
     ");
 }
+
+#[test]
+fn seeds_come_from_lists_as_well() {
+    let site = site();
+    let job = Job::new(&site.url("/"), "");
+    let list = format!("\u{feff}# pages\r\n{}\r\n\r\n  {}\n", site.url("/b"), site.url("/a.zip"));
+    std::fs::write(job.folder.path().join("more.txt"), list).unwrap();
+    let config = std::fs::read_to_string(job.config()).unwrap();
+    let config = config.replace("seeds =", "seed_files = [\"more.txt\"]\nseeds =");
+    std::fs::write(job.config(), config.replace("more.txt", "no.txt")).unwrap();
+    let said_of = |args: &[&str]| check(&job, &site, args);
+    insta::assert_snapshot!(said_of(&[]), @r"
+    --
+    error: `crawl.seed_files` is `[FOLDER]/no.txt` (No such file or directory (os error 2)), but must be a list of files with one address a line (`[FOLDER]/site.toml`)
+    ");
+    std::fs::write(job.config(), config).unwrap();
+    let planned = said_of(&["--dry-run"]);
+    for path in ["/", "/b", "/a.zip"] {
+        let line = format!("fetch                    http://[SITE]{path}\n");
+        assert!(planned.contains(&line), "{planned}");
+    }
+}

@@ -30,19 +30,19 @@ use serde_json::Value;
 use url::Url;
 
 /// The cases of one file, or of a part of it, and how they went.
-struct Score {
+pub(crate) struct Score {
     name: &'static str,
     passed: usize,
     failed: Vec<String>,
 }
 
 impl Score {
-    fn new(name: &'static str) -> Self {
+    pub(crate) fn new(name: &'static str) -> Self {
         Self { name, passed: 0, failed: Vec::new() }
     }
 
     /// Counts a case that gave `got` where `want` was due.
-    fn count<T: PartialEq + std::fmt::Debug>(&mut self, id: &str, got: &T, want: &T) {
+    pub(crate) fn count<T: PartialEq + std::fmt::Debug>(&mut self, id: &str, got: &T, want: &T) {
         if got == want {
             self.passed += 1;
         } else {
@@ -51,7 +51,7 @@ impl Score {
     }
 
     /// Prints the score; fails the test where more than `tolerated` of all cases failed.
-    fn settle(self, tolerated: f64) {
+    pub(crate) fn settle(self, tolerated: f64) {
         let failed = self.failed.len();
         let mut report = format!("{}: {} passed, {failed} failed", self.name, self.passed);
         for id in &self.failed {
@@ -64,7 +64,7 @@ impl Score {
 }
 
 /// The cases of a file, one a line; none where the file is absent.
-fn cases(file: &str) -> Vec<Value> {
+pub(crate) fn cases(file: &str) -> Vec<Value> {
     let folder = std::env::var_os("CORPUS_CONFORMANCE").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance"),
         PathBuf::from,
@@ -78,7 +78,7 @@ fn cases(file: &str) -> Vec<Value> {
 }
 
 /// The text under `key`, empty where there is none.
-fn text<'a>(case: &'a Value, key: &str) -> &'a str {
+pub(crate) fn text<'a>(case: &'a Value, key: &str) -> &'a str {
     case[key].as_str().unwrap_or_default()
 }
 

@@ -7,7 +7,8 @@ use std::path::Path;
 use arrow::array::{Array as _, AsArray as _, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-/// A row as strings, in the order of the columns asked for; nulls are empty.
+/// A row as strings, in the order of the columns asked for; nulls are empty, lists
+/// of words are joined by spaces.
 pub(crate) type Row = Vec<String>;
 
 /// The rows of every part of `kind` (`pages` or `chunks`), in order.
@@ -38,6 +39,11 @@ fn cell(batch: &RecordBatch, name: &str, index: usize) -> String {
     let column = batch.column_by_name(name).unwrap_or_else(|| panic!("no column `{name}`"));
     if column.is_null(index) {
         return String::new();
+    }
+    if let Some(lists) = column.as_list_opt::<i32>() {
+        let words = lists.value(index);
+        let words = words.as_string::<i32>();
+        return words.iter().flatten().collect::<Vec<_>>().join(" ");
     }
     match column.as_primitive_opt::<arrow::datatypes::TimestampMicrosecondType>() {
         Some(moments) => moments.value(index).to_string(),

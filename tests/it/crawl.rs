@@ -272,6 +272,43 @@ fn the_site_that_ships_is_crawled_as_documented() {
     insta::assert_snapshot!("demo_menu", menu[1].replace(&origin, ""));
 }
 
+/// A site that refuses uses of some of its pages, in all the ways there are.
+fn reserved(path: &str) -> Page {
+    match path {
+        "/robots.txt" => Page::new(
+            200,
+            "text/plain",
+            "User-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Usage: /kept ai-input=n\n",
+        ),
+        "/" => Page::html(format!("{}<a href=/kept>a</a> <a href=/field>b</a>", text("start"))),
+        "/kept" => Page::html(format!("{}<a href=/behind>c</a>", text(path))),
+        "/field" => Page::html(text(path)).with("content-signal", "ai-input=no"),
+        "/behind" => Page::html(text(path)),
+        _ => Page::status(404),
+    }
+}
+
+#[test]
+fn text_that_is_not_to_be_input_of_a_model_stays_out() {
+    let check = |policy: &str, kept: &str, start: &str| {
+        let site = Site::start(reserved);
+        let job = Job::new(&site.url("/"), "");
+        let config = std::fs::read_to_string(job.config()).unwrap();
+        let line = format!("[politeness]\nusage_policy = \"{policy}\"");
+        std::fs::write(job.config(), config.replace("[politeness]", &line)).unwrap();
+        job.crawl();
+        let outcomes = outcomes(&job, &site);
+        assert_eq!((outcomes["/kept"].as_str(), outcomes["/field"].as_str()), (kept, kept));
+        assert_eq!(outcomes["/behind"], "collected", "links count");
+        let flags = rows(&job.corpus(), "pages", &["url", "flags"]);
+        let flags = &flags.iter().find(|row| row[0] == site.url("/")).unwrap()[1];
+        assert_eq!(flags.contains("ai_train_refused"), start == "flagged", "{flags}");
+    };
+    check("respect", "excluded usage.ai_input", "flagged");
+    check("record", "collected", "flagged");
+    check("ignore", "collected", "bare");
+}
+
 #[test]
 fn a_sitemap_that_has_moved_is_read_where_it_is() {
     let site = Site::start(|path| match path {

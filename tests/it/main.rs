@@ -17,4 +17,5 @@ mod docs;
 mod markdown;
 mod messages;
 mod recrawl;
+mod robots_fetch;
 mod site;
