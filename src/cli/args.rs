@@ -68,6 +68,9 @@ pub(super) enum Command {
     Init(InitArgs),
     /// Print shell completions
     Completions(CompletionsArgs),
+    /// Convert one page that ended the program before
+    #[command(hide = true)]
+    ConvertSuspect,
 }
 
 /// Arguments of `crawl`.

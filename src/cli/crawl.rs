@@ -24,13 +24,14 @@ pub(super) fn run(args: &CrawlArgs, say: Say) -> Result<u8, Failure> {
     config.check_seeds(&args.config)?;
     let schedule = schedule(args, &config)?;
     fresh::move_aside(&config, args.fresh, say)?;
-    let mode = CrawlMode { all: args.all, allow_deletes: args.allow_deletes };
+    let program = std::env::current_exe().ok();
+    let mode = CrawlMode { program, all: args.all, allow_deletes: args.allow_deletes };
     runtime()?.block_on(async {
         let demo = demo(&config, say).await?;
         let signals = Signals::listen(say);
         let code = match schedule {
-            None => once(&config, mode, &signals, say).await,
-            Some(schedule) => again_and_again(&config, mode, &schedule, &signals, say).await,
+            None => once(&config, &mode, &signals, say).await,
+            Some(schedule) => again_and_again(&config, &mode, &schedule, &signals, say).await,
         };
         signals.listening.abort();
         if let Some(demo) = demo {
@@ -53,7 +54,7 @@ fn schedule(args: &CrawlArgs, config: &Config) -> Result<Option<Schedule>, Failu
 /// Runs, waits and runs again, one run at a time, until a signal comes or a run stops.
 async fn again_and_again(
     config: &Config,
-    mode: CrawlMode,
+    mode: &CrawlMode,
     schedule: &Schedule,
     signals: &Signals,
     say: Say,
@@ -77,7 +78,7 @@ async fn again_and_again(
 /// One run, with its progress shown and its result said.
 async fn once(
     config: &Config,
-    mode: CrawlMode,
+    mode: &CrawlMode,
     signals: &Signals,
     say: Say,
 ) -> Result<u8, Failure> {

@@ -23,7 +23,7 @@ pub use self::args::Args;
 use self::args::Command;
 use self::say::Say;
 use crate::config::{Config, ConfigError, DEFAULT_TOML};
-use crate::pipeline::{RunError, THREAD_NAME};
+use crate::pipeline::{RunError, THREAD_NAME, convert_suspect};
 
 /// The exit codes, as the help states them.
 pub mod exit {
@@ -109,6 +109,12 @@ fn dispatch(command: Command, say: Say) -> Result<u8, Failure> {
         Command::Verify(verify) => inspect::verify(&verify, say),
         Command::Changes(changes) => changes::changes(&changes),
         Command::Compact(compact) => changes::compact(&compact, say),
+        Command::ConvertSuspect => {
+            let (mut input, mut output) = (std::io::stdin().lock(), std::io::stdout().lock());
+            let converted = convert_suspect(&mut input, &mut output);
+            converted.map_err(|error| Failure::stopped(format!("no page to convert: {error}")))?;
+            Ok(exit::DONE)
+        }
         Command::Init(init) => initial_config(init.url.as_deref()),
         Command::Completions(completions) => {
             clap_complete::generate(

@@ -75,6 +75,8 @@ pub struct RunOptions {
     pub threads: usize,
     /// Memory for pages on their way, in bytes.
     pub memory_bytes: usize,
+    /// How often a page may end the program before it is given up.
+    pub max_crashes: u32,
 }
 
 impl Default for RunOptions {
@@ -83,6 +85,7 @@ impl Default for RunOptions {
             max_failure_ratio: Ratio::from_thousandths(100),
             threads: 0,
             memory_bytes: 256 * 1024 * 1024,
+            max_crashes: 3,
         }
     }
 }

@@ -15,6 +15,7 @@
 mod chunk;
 mod document;
 mod hash;
+mod kill_point;
 mod ledger;
 mod moment;
 mod outcome;
@@ -29,6 +30,7 @@ mod url;
 pub use chunk::{BlockKind, Chunk, ChunkFlag};
 pub use document::{Document, Heading, Markdown, Metadata, PageFlag};
 pub use hash::{ContentHash, chunk_id, document_id};
+pub use kill_point::{kill_page, kill_point};
 pub use ledger::{Ledger, Removal};
 pub use outcome::{DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome};
 pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validators};

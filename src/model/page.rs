@@ -42,7 +42,7 @@ pub struct Request {
     pub redirects: u32,
     /// Tries before this one in this run.
     pub tries: u32,
-    /// Times the program ended while it held the page.
+    /// Times the program ended while it converted the page.
     pub crashes: u32,
     /// What to recognize an unchanged page by.
     pub validators: Validators,

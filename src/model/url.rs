@@ -183,6 +183,18 @@ impl fmt::Display for WebUrl {
     }
 }
 
+impl Serialize for WebUrl {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for WebUrl {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
 /// An absolute `http` or `https` address in canonical form: the key of a page everywhere.
 ///
 /// # Invariants

@@ -14,6 +14,7 @@ use std::{
 use serde::Serialize;
 
 use super::OutputError;
+use crate::model::kill_point;
 
 /// The folder of unfinished files. It stands inside the corpus, so that a rename never crosses a
 /// file system; readers skip names that begin with a dot.
@@ -32,6 +33,7 @@ impl Temporary {
         create_folder(&folder)?;
         let path = folder.join(format!("{name}.tmp"));
         let file = File::create(&path).map_err(OutputError::io("create", &path))?;
+        kill_point("file.created");
         Ok((Self { path }, file))
     }
 
@@ -44,8 +46,12 @@ impl Temporary {
     pub(super) fn publish(self, path: &Path) -> Result<(), OutputError> {
         let folder = path.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
+        kill_point("file.complete");
         fs::rename(&self.path, path).map_err(OutputError::io("rename a file to", path))?;
-        sync_folder(folder)
+        kill_point("file.renamed");
+        sync_folder(folder)?;
+        kill_point("file.published");
+        Ok(())
     }
 }
 
@@ -78,6 +84,7 @@ pub fn remove_temporaries(root: &Path) -> Result<usize, OutputError> {
 /// Fails where the file cannot be deleted.
 pub fn remove_file(root: &Path, relative: &str) -> Result<(), OutputError> {
     let path = root.join(relative);
+    kill_point("file.removing");
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(OutputError::io("delete", &path)(error))

@@ -24,7 +24,7 @@ use super::{
     rows::{ChunkRow, chunk_bytes, chunks_batch, page_bytes, pages_batch},
     schema::{arrow_schema, writer_properties},
 };
-use crate::model::{ContentHash, PageRecord};
+use crate::model::{ContentHash, PageRecord, kill_point};
 
 /// Most rows that are encoded at once: a large page is not held twice.
 const BATCH_ROWS: usize = 256;
@@ -130,6 +130,7 @@ impl PartWriter {
     /// a final name then is complete, of this attempt or of the one before.
     pub fn finish(self) -> Result<PartFiles, OutputError> {
         let pages = self.pages.seal()?;
+        kill_point("part.one_of_two");
         let chunks = self.chunks.seal()?;
         Ok(PartFiles { chunks: chunks.publish(&self.root)?, pages: pages.publish(&self.root)? })
     }
@@ -189,8 +190,10 @@ impl TableWriter {
     pub(super) fn seal(self) -> Result<SealedFile, OutputError> {
         let path = self.temporary.path();
         let file = self.writer.into_inner().map_err(OutputError::encode(path))?;
+        kill_point("part.written");
         file.sync_all().map_err(OutputError::io("sync", path))?;
         drop(file);
+        kill_point("part.synced");
         let info = describe(path, self.kind, self.kind.path(self.part))?;
         compare(path, "number of rows", &info.rows, &self.rows)?;
         Ok(SealedFile { temporary: self.temporary, info })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::RunError;
 use super::publish::{Publisher, blocking, run_id};
 use crate::config::Config;
+use crate::model::kill_point;
 use crate::output::{FileInfo, FileKind, PartWriter, RowBatch, read_rows};
 use crate::store::{LastVisit, PartHolds, SealedPart, Store, StoredPart};
 
@@ -53,7 +54,9 @@ async fn compact_parts(publisher: &Publisher) -> Result<CompactReport, RunError>
         let part = store.seal_compacted(publisher.run, &hash, range).await?;
         publisher.materialize(&part).await?;
     }
+    kill_point("compact.parts");
     store.forget_superseded().await?;
+    kill_point("compact.forgotten");
     publisher.write_manifest().await?;
     publisher.remove_retired().await?;
     let after = row_parts(store).await?;

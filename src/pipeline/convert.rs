@@ -1,5 +1,7 @@
 //! One page through extraction, cleaning and chunking. Pure: no clock, no disk, no runtime.
 
+use serde::{Deserialize, Serialize};
+
 use crate::chunk::{ChunkInput, ChunkOptions, chunk};
 use crate::clean::{CleanOptions, clean};
 use crate::config::Config;
@@ -18,7 +20,7 @@ use crate::model::{
 const BINARY_ONE_IN: usize = 10;
 
 /// A page as it came, from wherever.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PageInput {
     /// The page's key.
     pub url: String,
@@ -31,6 +33,7 @@ pub struct PageInput {
     /// The charset that HTTP declares.
     pub charset: Option<String>,
     /// The body.
+    #[serde(skip)]
     pub body: Vec<u8>,
     /// `X-Robots-Tag` fields.
     pub robots_tags: Vec<String>,
@@ -50,6 +53,8 @@ pub struct PageInput {
     pub fetched_at: Timestamp,
     /// How long that took.
     pub elapsed_ms: u64,
+    /// Times that it ended the program.
+    pub crashes: u32,
 }
 
 impl PageInput {
@@ -71,6 +76,7 @@ impl PageInput {
             validators: Validators::default(),
             fetched_at: Timestamp::default(),
             elapsed_ms: 0,
+            crashes: 0,
         }
     }
 
@@ -123,7 +129,7 @@ pub struct Converted {
 
 impl Converted {
     /// A page of which nothing but its record is kept.
-    fn bare(record: PageRecord) -> Self {
+    pub(super) fn bare(record: PageRecord) -> Self {
         Self { record, outlinks: Vec::new(), redirect: None, ledger: Ledger::default() }
     }
 }

@@ -1,6 +1,7 @@
 //! A crawl: from the first lease to the last part.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::at_work::AtWork;
 use super::host::{HostEnd, work};
 use super::pool::Pool;
 use super::run::Run;
@@ -28,8 +30,10 @@ const MAX_ACTIVE_HOSTS: usize = 1_000;
 const LIVE_BATCH: u32 = 1_000;
 
 /// What a crawl does besides what its config says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrawlMode {
+    /// The program, which converts pages that ended it before in processes of their own.
+    pub program: Option<PathBuf>,
     /// Visits every known page, due or not.
     pub all: bool,
     /// Deletes pages that are gone, however many they are.
@@ -37,7 +41,7 @@ pub struct CrawlMode {
 }
 
 impl CrawlMode {
-    fn most_deleted(self, config: &Config) -> Ratio {
+    fn most_deleted(&self, config: &Config) -> Ratio {
         if self.allow_deletes { Ratio::ALL } else { config.recrawl.max_delete_ratio }
     }
 }
@@ -50,7 +54,7 @@ impl CrawlMode {
 /// Fails where the state or the corpus cannot be read or written; what was committed stays.
 pub async fn crawl(
     config: &Config,
-    mode: CrawlMode,
+    mode: &CrawlMode,
     progress: Arc<Progress>,
     stop: CancellationToken,
     clock: Clock,
@@ -60,6 +64,8 @@ pub async fn crawl(
     let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
     let pool = Pool::new(&config.run, Converter::new(config))?;
     let run = Run::begin(config, Arc::clone(&progress), clock).await?;
+    run.store.count_crashes(&AtWork::left_over(&config.state_path())?).await?;
+    let pool = pool.guarded(config, mode.program.clone())?;
     fill_frontier(config, mode, &scope, &run, clock).await?;
     progress.queue(run.store.queued().await?, 0);
     let unsettled = Arc::new(AtomicUsize::new(0));
@@ -99,7 +105,7 @@ pub async fn crawl(
 /// Puts seeds, and known pages that are due, into the frontier.
 async fn fill_frontier(
     config: &Config,
-    mode: CrawlMode,
+    mode: &CrawlMode,
     scope: &Scope,
     run: &Run,
     clock: Clock,

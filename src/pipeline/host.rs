@@ -332,5 +332,6 @@ fn page_input(request: &Request, page: FetchedPage) -> PageInput {
         validators: page.validators,
         fetched_at: page.fetched_at,
         elapsed_ms: page.elapsed_ms,
+        crashes: request.crashes,
     }
 }

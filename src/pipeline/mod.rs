@@ -14,6 +14,8 @@
 //! since what they send to is bounded by those permits and not by a channel. A panic while a page
 //! is converted is that page's failure.
 
+mod apart;
+mod at_work;
 mod check;
 mod clock;
 mod compact;
@@ -37,6 +39,7 @@ mod verify;
 mod warc;
 mod writer;
 
+pub use self::apart::convert_suspect;
 pub use self::check::{UrlVerdict, explain};
 pub use self::clock::Clock;
 pub use self::compact::{CompactReport, compact};

@@ -1,11 +1,14 @@
 //! The threads that convert pages.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::apart::Apart;
+use super::at_work::AtWork;
 use super::{Converted, Converter, PageInput, RunError};
-use crate::config::RunOptions;
-use crate::model::{ErrorCode, Ledger, PageError, PageOutcome};
+use crate::config::{Config, RunOptions};
+use crate::model::{ErrorCode, Ledger, PageError, PageOutcome, kill_page};
 
 /// The stack of a thread: no stage recurses on a page, so this is ample.
 const STACK_BYTES: usize = 8 * 1024 * 1024;
@@ -18,6 +21,28 @@ pub const THREAD_NAME: &str = "corpus-convert-";
 pub(super) struct Pool {
     threads: rayon::ThreadPool,
     converter: Arc<Converter>,
+    guard: Option<Arc<Guard>>,
+}
+
+/// What keeps a page from ending the program again and again.
+#[derive(Debug)]
+struct Guard {
+    at_work: AtWork,
+    apart: Option<Apart>,
+}
+
+impl Guard {
+    fn convert(
+        &self,
+        page: &PageInput,
+        run_id: &str,
+        convert: impl FnOnce() -> Converted,
+    ) -> Converted {
+        let apart = self.apart.as_ref().filter(|_| page.crashes > 0);
+        apart
+            .and_then(|apart| apart.convert(page, run_id))
+            .unwrap_or_else(|| self.at_work.noting(&page.url, convert))
+    }
 }
 
 impl Pool {
@@ -27,7 +52,21 @@ impl Pool {
             .stack_size(STACK_BYTES)
             .thread_name(|n| format!("{THREAD_NAME}{n}"))
             .build()?;
-        Ok(Self { threads, converter: Arc::new(converter) })
+        Ok(Self { threads, converter: Arc::new(converter), guard: None })
+    }
+
+    /// Notes beside the state which pages are being converted, and converts those that ended the
+    /// program before by `program`, in processes of their own.
+    pub(super) fn guarded(
+        mut self,
+        config: &Config,
+        program: Option<PathBuf>,
+    ) -> Result<Self, RunError> {
+        let threads = self.threads.current_num_threads();
+        let at_work = AtWork::open(&config.state_path(), threads)?;
+        let apart = program.map(|program| Apart { program, config: config.clone() });
+        self.guard = Some(Arc::new(Guard { at_work, apart }));
+        Ok(self)
     }
 
     /// Converts `input` on a thread of the pool and hands the result to `done`, which must not
@@ -39,7 +78,17 @@ impl Pool {
         done: impl FnOnce(Converted) + Send + 'static,
     ) {
         let converter = Arc::clone(&self.converter);
-        self.threads.spawn(move || done(convert_caught(&converter, &input, &run_id)));
+        let guard = self.guard.clone();
+        self.threads.spawn(move || {
+            let convert = || {
+                kill_page(&input.url);
+                convert_caught(&converter, &input, &run_id)
+            };
+            done(match &guard {
+                Some(guard) => guard.convert(&input, &run_id, convert),
+                None => convert(),
+            });
+        });
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::feed::tell_changes;
 use super::summary::ChangeCounts;
 use super::{RunError, compact};
-use crate::model::ContentHash;
+use crate::model::{ContentHash, kill_point};
 use crate::output::{
     FileInfo, FileKind, Manifest, OutputError, OutputOptions, PartEntry, PartStamp, PartWriter,
     SCHEMA_VERSION, Superseded, Tombstone, list_files, remove_file, remove_temporaries,
@@ -34,6 +34,7 @@ impl Publisher {
         for part in &self.store.sealed_parts().await? {
             self.materialize(part).await?;
         }
+        kill_point("recover.rebuilt");
         remove_temporaries(&self.output.path)?;
         let mut known = self.store.retired_files().await?;
         for part in self.store.published_parts().await? {
@@ -48,6 +49,7 @@ impl Publisher {
             return Err(RunError::UnknownFile(unknown));
         }
         self.write_manifest().await?;
+        kill_point("recover.manifest");
         self.remove_retired().await
     }
 
@@ -133,6 +135,7 @@ impl Publisher {
         }
         let root = self.output.path.clone();
         blocking(move || retired.iter().try_for_each(|path| remove_file(&root, path))).await?;
+        kill_point("retired.removed");
         Ok(self.store.forget_retired().await?)
     }
 }

@@ -9,7 +9,7 @@ use super::publish::{Publisher, blocking, run_id};
 use super::writer::Writer;
 use super::{Clock, Progress, RunError, RunSummary};
 use crate::config::Config;
-use crate::model::{Ratio, Timestamp};
+use crate::model::{Ratio, Timestamp, kill_point};
 use crate::output::write_run;
 use crate::store::{CommitRules, Store};
 
@@ -44,6 +44,7 @@ impl Run {
         let started_at = clock.now();
         store.recover_leases().await?;
         let number = store.begin_run(&config_hash.to_string(), started_at).await?;
+        kill_point("run.begun");
         let output = config.output.clone();
         let publisher = Publisher { store: Arc::clone(&store), output, run: number, config_hash };
         publisher.recover().await?;
@@ -122,6 +123,7 @@ impl Run {
     async fn write_end(&self, summary: &RunSummary) -> Result<(), RunError> {
         let (folder, written) = (self.config.output.path.clone(), summary.clone());
         blocking(move || write_run(&folder, &written.run_id, &written)).await?;
+        kill_point("run.summary");
         self.store.end_run(self.number, &summary.reason, summary.ended_at).await?;
         self.publisher.write_manifest().await
     }

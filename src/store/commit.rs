@@ -7,7 +7,7 @@ use super::dedup::Known;
 use super::frontier::{ENQUEUE, authorities};
 use super::visits::Place;
 use super::{CommitRules, FoundUrl, Store, StoreError, spool};
-use crate::model::{PageFlag, PageOutcome, PageRecord, Timestamp};
+use crate::model::{PageFlag, PageOutcome, PageRecord, Timestamp, kill_point};
 
 /// A page that is done, as it comes from conversion.
 #[derive(Debug)]
@@ -58,12 +58,15 @@ impl Store {
     ) -> Result<Settled, StoreError> {
         let failed = |source| self.failed("commit pages", source);
         let transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        kill_point("commit.begun");
         let mut commit = Commit { store: self, transaction, rules, settled: Settled::default() };
         for page in group {
             commit.page(page).await?;
         }
         let Commit { transaction, mut settled, .. } = commit;
+        kill_point("commit.before");
         transaction.commit().await.map_err(failed)?;
+        kill_point("commit.after");
         settled.authorities.sort();
         settled.authorities.dedup();
         Ok(settled)
@@ -97,7 +100,11 @@ impl Commit<'_> {
         record.changed_at = now;
         match record.outcome {
             PageOutcome::Collected => self.settle_content(&mut record, known.as_ref()).await?,
-            PageOutcome::Unchanged => Self::settle_unchanged(&mut record, known.as_ref()),
+            PageOutcome::Unchanged => {
+                if !self.settle_unchanged(&mut record, known.as_ref()).await? {
+                    return Ok(());
+                }
+            }
             _ => self.settle_redirect(&mut record).await?,
         }
         let mut place = Place::after(&record.outcome, known.as_ref(), now, &self.rules.recrawl);
@@ -122,7 +129,9 @@ impl Commit<'_> {
         if place.condemned.is_some() {
             self.release_duplicates(&record.url).await?;
         }
+        kill_point("commit.page_written");
         self.spool(id, &record).await?;
+        kill_point("commit.spooled");
         self.links(id, &record, found).await
     }
 

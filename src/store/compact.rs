@@ -4,6 +4,7 @@ use sqlx::Row as _;
 
 use super::parts::{SealedPart, record};
 use super::{Store, StoreError, StoredFile};
+use crate::model::kill_point;
 
 /// Which rows of a page still count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,7 @@ impl Store {
         .fetch_one(&self.pool)
         .await
         .map_err(failed)?;
+        kill_point("compact.sealed");
         SealedPart::of(&row).map_err(failed)
     }
 
@@ -66,7 +68,10 @@ impl Store {
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;
-        transaction.commit().await.map_err(failed)
+        kill_point("compact.before");
+        transaction.commit().await.map_err(failed)?;
+        kill_point("compact.after");
+        Ok(())
     }
 
     /// Forgets superseded contents: no live part holds any more.

@@ -113,12 +113,27 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// A page that the server calls unchanged is what it was before.
-    pub(super) fn settle_unchanged(record: &mut PageRecord, known: Option<&Known>) {
-        let before = known.filter(|known| !known.is_live).and_then(Known::duplicate);
-        if let Some(duplicate) = before {
+    /// A page that the server calls unchanged is what it was before. Says whether that is enough:
+    /// the content of a duplicate may be lost with its original while the answer was on its way.
+    pub(super) async fn settle_unchanged(
+        &mut self,
+        record: &mut PageRecord,
+        known: Option<&Known>,
+    ) -> Result<bool, StoreError> {
+        let Some(known) = known.filter(|known| !known.is_live) else { return Ok(true) };
+        if let (Some(_), Some(duplicate)) = (&known.converter, known.duplicate()) {
             record.outcome = duplicate;
+            return Ok(true);
         }
+        let rows = sqlx::query(
+            "UPDATE page SET state = 'queued', tries = 0 WHERE id = ?1 RETURNING authority, state",
+        )
+        .bind(known.id)
+        .fetch_all(self.connection())
+        .await
+        .map_err(|source| self.failed(source))?;
+        self.news(&rows);
+        Ok(false)
     }
 
     /// The live page with the same body or the same Markdown, other than `record`'s own.
@@ -198,11 +213,13 @@ impl Commit<'_> {
     }
 
     /// Has the pages visited again whose content stood in the corpus as that of `original`, which
-    /// has another now or none. What they hold was not kept, so it is asked for unconditionally.
+    /// has another now or none. What they hold was not kept, so it is asked for unconditionally; an
+    /// answer that is on its way is good only if it brings the content.
     pub(super) async fn release_duplicates(&mut self, original: &str) -> Result<(), StoreError> {
         let rows = sqlx::query(
-            "UPDATE page SET state = 'queued', tries = 0, converter = NULL
-             WHERE duplicate_of = ?1 AND state = 'done'
+            "UPDATE page SET tries = 0, converter = NULL,
+                 state = CASE WHEN state = 'done' THEN 'queued' ELSE state END
+             WHERE duplicate_of = ?1 AND is_live = 0
                  AND reason IN ('duplicate.body', 'duplicate.markdown')
              RETURNING authority, state",
         )

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::commit::Commit;
 use super::parts::SealedPart;
 use super::{Store, StoreError, StoredFile};
-use crate::model::PageRecord;
+use crate::model::{PageRecord, kill_point};
 
 /// A page whose chunks are not those that the feed has told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +113,7 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(failed)?;
+        kill_point("changes.sealed");
         row.as_ref().map(SealedPart::of).transpose().map_err(failed)
     }
 
@@ -188,7 +189,10 @@ impl Store {
         ] {
             sqlx::query(step).execute(&mut *transaction).await.map_err(failed)?;
         }
-        transaction.commit().await.map_err(failed)
+        kill_point("changes.before");
+        transaction.commit().await.map_err(failed)?;
+        kill_point("changes.after");
+        Ok(())
     }
 
     /// Every chunk that the feed has told, and not taken back.

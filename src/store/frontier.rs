@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Store, StoreError};
-use crate::model::{CanonicalUrl, ContentHash, Request, Timestamp, Validators, WebUrl};
+use crate::model::{CanonicalUrl, ContentHash, Request, Timestamp, Validators, WebUrl, kill_point};
 
 /// An address that was found, in the form in which the database takes lists of them.
 #[derive(Clone, Debug, Serialize)]
@@ -49,12 +49,29 @@ impl Store {
     /// Fails where the database does.
     pub async fn recover_leases(&self) -> Result<u64, StoreError> {
         sqlx::query(
-            "UPDATE page SET state = 'queued', crashes = crashes + 1 WHERE state = 'leased'",
+            "UPDATE page SET state = 'queued', tries = max(tries - 1, 0) WHERE state = 'leased'",
         )
         .execute(&self.pool)
         .await
         .map(|done| done.rows_affected())
         .map_err(|source| self.failed("give back leases", source))
+    }
+
+    /// Counts that the process ended while it converted the pages with keys `urls`.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn count_crashes(&self, urls: &[String]) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE page SET crashes = crashes + 1
+             WHERE state <> 'done' AND url IN (SELECT value FROM json_each(?1))",
+        )
+        .bind(serde_json::to_string(urls).unwrap_or_default())
+        .execute(&self.pool)
+        .await
+        .map(|_| ())
+        .map_err(|source| self.failed("count crashes", source))
     }
 
     /// Puts addresses into the frontier that no page led to: seeds and entries of sitemaps.
@@ -149,6 +166,7 @@ impl Store {
         .fetch_all(&self.pool)
         .await
         .map_err(|source| self.failed("lease addresses", source))?;
+        kill_point("lease.after");
         let mut requests: Vec<Request> = rows.iter().filter_map(request).collect();
         requests.sort_by_key(|request| (request.tries, request.depth, request.id));
         Ok(requests)

@@ -44,7 +44,7 @@ pub use self::parts::{
 };
 pub use self::report::{LiveDocument, PageFact, StateReport};
 pub use self::visits::{Deletions, RecrawlOptions, Revisit};
-use crate::model::{ContentHash, Timestamp};
+use crate::model::{ContentHash, Timestamp, kill_point};
 
 /// Where the state of a crawl is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,6 +212,7 @@ impl Store {
             .execute(&self.pool)
             .await
             .map_err(|source| self.failed("end a run", source))?;
+        kill_point("run.ended");
         sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
             .execute(&self.pool)
             .await

@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::{Store, StoreError, spool};
-use crate::model::PageRecord;
+use crate::model::{PageRecord, kill_point};
 
 /// What a part is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +147,7 @@ impl Store {
         .fetch_optional(&self.pool)
         .await
         .map_err(|source| self.failed("seal a part", source))?;
+        kill_point("seal.after");
         row.as_ref()
             .map(SealedPart::of)
             .transpose()
@@ -206,13 +207,17 @@ impl Store {
         let failed = |source| self.failed("publish a part", source);
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         record(&mut transaction, part, files).await.map_err(failed)?;
+        kill_point("publish.recorded");
         sqlx::query("DELETE FROM pending WHERE seq BETWEEN ?1 AND ?2")
             .bind(part.lo)
             .bind(part.hi)
             .execute(&mut *transaction)
             .await
             .map_err(failed)?;
-        transaction.commit().await.map_err(failed)
+        kill_point("publish.before");
+        transaction.commit().await.map_err(failed)?;
+        kill_point("publish.after");
+        Ok(())
     }
 
     /// Every published part, in order.

@@ -89,7 +89,11 @@ async fn an_address_is_leased_once_and_comes_back_after_a_crash() {
     let store = open(&folder).await;
     assert_eq!(store.recover_leases().await.unwrap(), 2);
     let again = store.lease("http://h", 10, converter()).await.unwrap();
-    assert_eq!(again.iter().map(|request| request.crashes).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(again.iter().map(|request| request.crashes).collect::<Vec<_>>(), [0, 0]);
+    store.recover_leases().await.unwrap();
+    store.count_crashes(&[url("/b")]).await.unwrap();
+    let again = store.lease("http://h", 10, converter()).await.unwrap();
+    assert_eq!(again.iter().map(|request| request.crashes).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[tokio::test]
@@ -259,6 +263,27 @@ async fn the_duplicates_of_a_page_that_changes_are_visited_again() {
     let settled = store.commit(edited, rules(run)).await.unwrap();
     assert_eq!(settled.authorities, ["http://h"]);
     assert_eq!(outcome(&store, "/longer").await, "queued duplicate");
+}
+
+#[tokio::test]
+async fn an_unchanged_duplicate_is_not_enough_when_its_original_changed_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let run = store.begin_run("", Timestamp(0)).await.unwrap();
+    store.enqueue(&found(&["/longer"]), 0, MAX_DEPTH, None).await.unwrap();
+    let id = store.lease("http://h", 1, converter()).await.unwrap()[0].id;
+    store.commit(vec![page(None, record("/x", "same"), &[])], rules(run)).await.unwrap();
+    store.commit(vec![page(Some(id), record("/longer", "same"), &[])], rules(run)).await.unwrap();
+    store.requeue(&[id]).await.unwrap();
+    store.lease("http://h", 1, converter()).await.unwrap();
+    store.commit(vec![page(None, record("/x", "other"), &[])], rules(run)).await.unwrap();
+    let mut unmodified = record("/longer", "");
+    unmodified.outcome = PageOutcome::Unchanged;
+    unmodified.content_hash = None;
+    store.commit(vec![page(Some(id), unmodified, &[])], rules(run)).await.unwrap();
+    assert_eq!(outcome(&store, "/longer").await, "queued duplicate");
+    let again = store.lease("http://h", 1, converter()).await.unwrap();
+    assert_eq!(again[0].validators, crate::model::Validators::default());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::FoundUrl;
 use super::dedup::Known;
 use super::{Store, StoreError};
-use crate::model::{ContentHash, Exclusion, Factor, PageOutcome, Ratio, Timestamp};
+use crate::model::{ContentHash, Exclusion, Factor, PageOutcome, Ratio, Timestamp, kill_point};
 
 /// Microseconds of a second.
 const SECOND: i64 = 1_000_000;
@@ -316,13 +316,16 @@ impl Store {
                      condemned = NULL, version = version + 1 WHERE {CONDEMNED}"
             ),
         ];
+        kill_point("delete.begun");
         for step in steps {
             sqlx::query(sqlx::AssertSqlSafe(step))
                 .execute(&mut *transaction)
                 .await
                 .map_err(failed)?;
         }
+        kill_point("delete.before");
         transaction.commit().await.map_err(failed)?;
+        kill_point("delete.after");
         deletions.are_applied = true;
         Ok(deletions)
     }

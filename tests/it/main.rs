@@ -13,7 +13,10 @@ mod conformance;
 mod corpus_files;
 mod crash;
 mod crawl;
+mod disk_full;
 mod docs;
+#[cfg(feature = "kill-points")]
+mod kill_points;
 mod markdown;
 mod messages;
 mod recrawl;

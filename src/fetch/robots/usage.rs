@@ -4,10 +4,12 @@
 //! (draft-ietf-aipref-attach). Out: [`UsagePreferences`]. Only what is said counts; nothing
 //! follows from silence, and what a preference leads to is not decided here.
 
+use serde::{Deserialize, Serialize};
+
 use super::matcher::Pattern;
 
 /// Whether a use is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Preference {
     /// Nothing is said.
     #[default]
@@ -19,7 +21,7 @@ pub enum Preference {
 }
 
 /// What text may be used for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsagePreferences {
     /// As input to a model when it answers, as retrieval does.
     pub ai_input: Preference,
