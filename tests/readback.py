@@ -115,7 +115,15 @@ CHUNKS = {
     "version": pa.int32(),
 }
 
-TABLES = {"pages": PAGES, "chunks": CHUNKS}
+CHANGES = {
+    "run_id": pa.string(),
+    "seq": pa.int64(),
+    "op": pa.string(),
+    "reason": pa.string(),
+    **{name: kind for name, kind in CHUNKS.items() if name != "run_id"},
+}
+
+TABLES = {"pages": PAGES, "chunks": CHUNKS, "changes": CHANGES}
 
 OUTCOMES = {"collected", "unchanged", "duplicate", "excluded", "gone", "failed"}
 
@@ -399,24 +407,51 @@ def check_live(report, root, manifest):
     superseded = {(row["document_id"], row["version"]) for row in manifest["superseded"]}
     tombstones = {row["document_id"] for row in manifest["tombstones"]}
     seen, contents = Counter(), {}
+    live = {}
     for path in part_paths(root, manifest, "chunks"):
-        columns = ["chunk_id", "document_id", "version"]
+        columns = [name for name in CHUNKS if name != "run_id"]
         for row in pq.read_table(path, columns=columns).to_pylist():
             key = (row["document_id"], row["version"])
             if key in superseded or row["document_id"] in tombstones:
                 continue
             seen[row["chunk_id"]] += 1
+            live[row["chunk_id"]] = row
             contents.setdefault(row["document_id"], set()).add((path.name, row["version"]))
     report.check("live chunk ids are unique", [key for key, n in seen.items() if n > 1])
     report.check(
         "a live page has one content",
         [(key, sorted(versions)) for key, versions in contents.items() if len(versions) > 1],
     )
+    check_feed(report, root, manifest, live)
+
+
+def check_feed(report, root, manifest, live):
+    """The change feed, applied to nothing, gives the live chunks."""
+    held, twice, out_of_order, told, at = {}, [], [], set(), 0
+    for path in part_paths(root, manifest, "changes"):
+        for row in pq.read_table(path).to_pylist():
+            key = row["chunk_id"]
+            if (row["run_id"], key) in told:
+                twice.append((row["run_id"], key))
+            told.add((row["run_id"], key))
+            if row["seq"] != at or (key in held) != (row["op"] != "upsert"):
+                out_of_order.append((row["seq"], row["op"], key))
+            at = row["seq"] + 1
+            chunk = {name: row[name] for name in CHUNKS if name != "run_id"}
+            held[key] = chunk
+            if row["op"] == "delete":
+                del held[key]
+    report.check("a chunk is told at most once a run", twice)
+    report.check("changes follow from each other", out_of_order)
+    report.check(
+        "the change feed gives the live chunks",
+        [key for key in held.keys() | live.keys() if held.get(key) != live.get(key)],
+    )
 
 
 def check_by_sql(report, root):
     """DuckDB joins the two tables and cuts the Markdown at the same characters."""
-    pages, chunks = (quoted(str(root / kind / "*.parquet")) for kind in TABLES)
+    pages, chunks = (quoted(str(root / kind / "*.parquet")) for kind in ("pages", "chunks"))
     wrong = query(
         f"""
         SELECT c.url, c.chunk_index

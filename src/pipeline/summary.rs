@@ -30,7 +30,7 @@ pub struct RunSummary {
     pub requests: u64,
     /// Bytes of bodies.
     pub bytes: u64,
-    /// Chunks of this run's pages that are in the corpus.
+    /// Chunks that this run wrote and that are in the corpus.
     pub chunks: u64,
     /// Their tokens.
     pub tokens: u64,

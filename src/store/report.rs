@@ -13,7 +13,7 @@ pub struct StateReport {
     pub waiting: Vec<(String, u64)>,
     /// Pages by outcome and reason.
     pub outcomes: Vec<(String, String, u64)>,
-    /// Chunks of live pages.
+    /// Chunks of live pages; of a run, those that it wrote.
     pub chunks: u64,
     /// Their tokens.
     pub tokens: u64,
@@ -71,7 +71,7 @@ impl Store {
         .map_err(failed)?;
         let totals = sqlx::query(
             "SELECT coalesce(sum(chunk_count), 0) AS chunks, coalesce(sum(token_count), 0) AS tokens
-             FROM page WHERE is_live = 1 AND (?1 IS NULL OR run_id = ?1)",
+             FROM page WHERE is_live = 1 AND (?1 IS NULL OR (run_id = ?1 AND outcome = 'collected'))",
         )
         .bind(run)
         .fetch_one(&self.pool)
