@@ -448,3 +448,90 @@ fn a_fresh_corpus_leaves_the_old_one_aside() {
     assert!(job.folder.path().join("corpus.old-1/_manifest.json").exists());
     assert_eq!(rows(&job.corpus(), "pages", &["run_id"]), [["run-000001"]]);
 }
+
+#[test]
+fn validators_are_sent_as_they_came() {
+    let answer = |path: &str| match path {
+        "/" => Page::html(index(&["/tag", "/weak", "/date", "/both", "/none"])),
+        "/tag" => Page::html(article("tag", &paragraphs("tag", 1), "")).with("etag", "\"a b\""),
+        "/weak" => Page::html(article("weak", &paragraphs("weak", 1), "")).with("etag", "W/\"1\""),
+        // A date that no reformatting would give back.
+        "/date" => Page::html(article("date", &paragraphs("date", 1), ""))
+            .with("last-modified", "Thursday, 01-Jan-26 00:00:00 GMT"),
+        "/both" => Page::html(article("both", &paragraphs("both", 1), ""))
+            .with("etag", "\"b\"")
+            .with("last-modified", "Thu, 01 Jan 2026 00:00:00 GMT"),
+        "/none" => Page::html(article("none", &paragraphs("none", 1), "")),
+        _ => Page::status(404),
+    };
+    let site = Site::start(answer);
+    let job = Job::new(&site.url("/"), DUE);
+    crawl(&job);
+    for _ in 0..2 {
+        site.take_logs();
+        crawl(&job);
+        let (_, mut unmodified) = site.take_logs();
+        unmodified.sort();
+        assert_eq!(unmodified, ["/both", "/date", "/tag", "/weak"]);
+    }
+}
+
+#[test]
+fn pages_that_nothing_links_to_are_still_visited() {
+    let pages = Pages::default();
+    pages.set("/", &index(&["/a", "/b", "/c", "/d", "/e", "/f"]));
+    for path in ["/a", "/b", "/c", "/d", "/e", "/f"] {
+        pages.set(path, &article(path, &paragraphs(path, 2), ""));
+    }
+    let site = pages.serve();
+    let job = Job::new(&site.url("/"), DUE);
+    crawl(&job);
+    pages.set("/", &index(&["/b"]));
+    crawl(&job);
+    assert_eq!(outcome(&job, "/a"), "unchanged");
+    pages.answer("/a", 410, "");
+    crawl(&job);
+    assert_eq!(outcome(&job, "/a"), "gone gone.410");
+}
+
+#[test]
+fn a_robots_file_that_forbids_a_page_takes_it_out_and_one_that_fails_does_not() {
+    let pages = Pages::default();
+    let paths = ["/a", "/b", "/c", "/d", "/e", "/f"];
+    pages.set("/", &index(&paths));
+    for path in paths {
+        pages.set(path, &article(path, &paragraphs(path, 2), ""));
+    }
+    let site = pages.serve();
+    let job = Job::new(&site.url("/"), DUE);
+    crawl(&job);
+    let before = live(&job);
+    pages.answer("/robots.txt", 503, "");
+    let output = job.run("crawl");
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output, job.folder.path()));
+    job.verify();
+    assert_eq!(live(&job), before);
+    pages.set("/robots.txt", "User-agent: *\nDisallow: /a\n");
+    site.take_logs();
+    crawl(&job);
+    assert!(!site.take_logs().0.contains(&"/a".to_owned()));
+    assert_eq!(told(&job).keys().collect::<Vec<_>>(), ["delete filtered"]);
+}
+
+#[test]
+fn pages_that_all_lead_to_the_start_are_gone() {
+    let pages = Pages::default();
+    let paths = ["/a", "/b", "/c"];
+    pages.set("/", &index(&paths));
+    for path in paths {
+        pages.set(path, &article(path, &paragraphs(path, 2), ""));
+    }
+    let site = pages.serve();
+    let job = Job::new(&site.url("/"), &format!("{DUE}max_delete_ratio = 1.0\n"));
+    crawl(&job);
+    for path in paths {
+        pages.answer(path, 301, "/");
+    }
+    crawl(&job);
+    assert!(live(&job).values().all(|chunk| chunk["url"] == site.url("/")));
+}

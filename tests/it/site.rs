@@ -103,11 +103,16 @@ fn serve(
     });
 }
 
-/// Whether the request names the page's `ETag`.
+/// Whether the request names all validators that the page has, byte for byte.
 fn is_known(request: &Request, page: &Page) -> bool {
-    let tag = page.headers.iter().find(|(name, _)| *name == "etag").map(|(_, value)| value);
-    let asked = request.headers().get("if-none-match").and_then(|value| value.to_str().ok());
-    tag.is_some_and(|tag| asked == Some(tag))
+    let names = |validator, condition| {
+        let has = page.headers.iter().find(|(name, _)| *name == validator).map(|(_, value)| value);
+        let asked = request.headers().get(condition).and_then(|value| value.to_str().ok());
+        (has.is_some(), asked == has.map(String::as_str))
+    };
+    let (has_tag, is_tag) = names("etag", "if-none-match");
+    let (has_date, is_date) = names("last-modified", "if-modified-since");
+    (has_tag || has_date) && is_tag && is_date
 }
 
 fn response(page: Page) -> Response {
