@@ -182,7 +182,9 @@ impl Checker<'_> {
 
     fn numbers(&self) -> Result<(), ConfigError> {
         let c = self.config;
-        let at_least: [(&'static str, u64, u64); 16] = [
+        let at_least: [(&'static str, u64, u64); 18] = [
+            ("crawl.traps.max_repeated_pages", c.crawl.traps.max_repeated_pages.into(), 1),
+            ("crawl.traps.max_barren_dates", c.crawl.traps.max_barren_dates.into(), 1),
             ("politeness.per_host", c.politeness.per_host as u64, 1),
             ("politeness.max_concurrent", c.politeness.max_concurrent as u64, 1),
             ("politeness.max_host_failures", c.politeness.max_host_failures.into(), 1),
