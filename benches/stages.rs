@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use corpus::chunk::{ChunkInput, ChunkOptions, TokenizerName, chunk};
+use corpus::chunk::{ChunkInput, ChunkOptions, Tokenizer, chunk};
 use corpus::config::Config;
 use corpus::extract::{ExtractOptions, Source, SourceFormat, extract};
 use corpus::model::{Ledger, document_id};
@@ -63,14 +63,14 @@ fn stages(criterion: &mut Criterion) {
         });
     });
     group.throughput(Throughput::Bytes(markdown_bytes as u64));
-    for (name, tokenizer, max_tokens) in [
-        ("chunk, o200k_base", TokenizerName::O200kBase, 256),
-        ("chunk, chars", TokenizerName::Chars, 1024),
-    ] {
-        let options = ChunkOptions { tokenizer, max_tokens, ..ChunkOptions::default() };
+    for (name, tokenizer, max_tokens) in
+        [("chunk, o200k_base", Tokenizer::O200kBase, 256), ("chunk, chars", Tokenizer::Chars, 1024)]
+    {
+        let options = ChunkOptions { max_tokens, ..ChunkOptions::default() };
         let cut = |markdown: &String| {
             let document_id = document_id("file:///a");
-            chunk(ChunkInput { markdown, title: None, headings: &[], document_id }, &options).len()
+            let input = ChunkInput { markdown, title: None, headings: &[], document_id };
+            chunk(input, &options, &tokenizer).len()
         };
         group.bench_function(name, |bencher| {
             bencher.iter(|| markdown.iter().map(|text| cut(black_box(text))).sum::<usize>());

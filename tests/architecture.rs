@@ -42,6 +42,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("whatlang", &["extract"]),
     ("pulldown_cmark", &["chunk", "cli"]),
     ("bpe_openai", &["chunk"]),
+    ("tokenizers", &["chunk"]),
     ("sqlx", &["store"]),
     ("croner", &["config"]),
     ("arrow", &["output"]),

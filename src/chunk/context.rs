@@ -190,7 +190,7 @@ impl Assembler<'_> {
             let text = self.text(unit.start..end);
             let is_short = text.trim_end().lines().count() <= self.options.overlap_lines;
             let has_room =
-                !self.options.embed_overlap || self.options.tokenizer.count(text) < most_tokens;
+                !self.options.embed_overlap || self.tokens.count_alone(text) < most_tokens;
             if !is_running || !is_short || !has_room || text.contains("```") || text.contains("~~~")
             {
                 break;

@@ -26,14 +26,17 @@ mod parents;
 mod reader;
 mod sentence;
 mod split;
+mod tokenizer;
 mod tokens;
 mod units;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use self::tokenizer::{
+    Tokenizer, TokenizerError, TokenizerFile, TokenizerName, UnknownTokenizer, WANTED,
+};
 use self::tokens::TokenMap;
-pub use self::tokens::TokenizerName;
 use crate::model::{Chunk, Heading, Ratio};
 
 /// How long chunks may be, and what is carried into them.
@@ -46,7 +49,7 @@ pub struct ChunkOptions {
     /// documentation, recall at 1,000 tokens fell from 0.80 to 0.76 and 0.74 as the limit rose
     /// from 200 to 400 and 800.
     pub max_tokens: usize,
-    /// What counts tokens.
+    /// What counts tokens. [`Tokenizer::load`] makes it ready.
     pub tokenizer: TokenizerName,
     /// Most lines repeated from the chunk before, in the column `overlap`. 0 turns it off.
     pub overlap_lines: usize,
@@ -81,12 +84,12 @@ pub struct ChunkInput<'a> {
     pub document_id: Uuid,
 }
 
-/// Cuts `input` into chunks.
-pub fn chunk(input: ChunkInput<'_>, options: &ChunkOptions) -> Vec<Chunk> {
+/// Cuts `input` into chunks, whose tokens `tokenizer` counts: the one that `options` name.
+pub fn chunk(input: ChunkInput<'_>, options: &ChunkOptions, tokenizer: &Tokenizer) -> Vec<Chunk> {
     if input.markdown.is_empty() {
         return Vec::new();
     }
-    let tokens = TokenMap::new(input.markdown, options.tokenizer);
+    let tokens = TokenMap::new(input.markdown, tokenizer);
     let outline = reader::read(input, &tokens, budget(options));
     let groups = pack::pack(&outline, &tokens, options);
     context::assemble(input, &outline, &tokens, groups, options)

@@ -11,7 +11,11 @@ fn options(max_tokens: usize) -> ChunkOptions {
 
 fn chunks(markdown: &str, options: &ChunkOptions) -> Vec<Chunk> {
     let document_id = document_id("https://example.org/");
-    chunk(ChunkInput { markdown, title: None, headings: &[], document_id }, options)
+    chunk(
+        ChunkInput { markdown, title: None, headings: &[], document_id },
+        options,
+        &Tokenizer::O200kBase,
+    )
 }
 
 /// Chunks as a reader sees them: `<` before the prefix, `>` before the suffix.
@@ -72,7 +76,7 @@ proptest! {
     #[test]
     fn nothing_is_too_long_unless_flagged(markdown in markdown(), max_tokens in 32_usize..200) {
         for chunk in chunks(&markdown, &options(max_tokens)) {
-            let counted = TokenizerName::O200kBase.count(&chunk.embed_text());
+            let counted = Tokenizer::O200kBase.count(&chunk.embed_text());
             prop_assert_eq!(counted, chunk.token_count as usize);
             prop_assert!(
                 counted <= max_tokens || chunk.flags.contains(&ChunkFlag::HardSplit),
@@ -94,7 +98,7 @@ proptest! {
     fn an_embedded_overlap_is_counted(markdown in markdown()) {
         let options = ChunkOptions { embed_overlap: true, ..options(64) };
         for chunk in chunks(&markdown, &options) {
-            prop_assert_eq!(TokenizerName::O200kBase.count(&chunk.embed_text()), chunk.token_count as usize);
+            prop_assert_eq!(Tokenizer::O200kBase.count(&chunk.embed_text()), chunk.token_count as usize);
         }
     }
 }

@@ -1,64 +1,20 @@
 //! Counting tokens: once per document, then by look-up.
 //!
 //! Counting costs more than all other work of this stage together, so a document is encoded once.
-//! Both vocabularies split a text into words first and encode each word by itself; the number of
-//! tokens up to the end of each word is kept, and a stretch of text costs a binary search.
+//! The built-in vocabularies split a text into words first and encode each word by itself; the
+//! number of tokens up to the end of each word is kept, and a stretch of text costs a binary
+//! search. Of a tokenizer from a file nothing is known but the places of its tokens: look-up only
+//! estimates, and what is told of a chunk is counted by itself.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
 
-use bpe_openai::Tokenizer;
-use serde::{Deserialize, Serialize};
-
-/// What counts tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TokenizerName {
-    /// The vocabulary of 200,000 tokens of newer models of `OpenAI`.
-    #[serde(rename = "o200k_base")]
-    O200kBase,
-    /// The vocabulary of 100,000 tokens of older ones.
-    #[serde(rename = "cl100k_base")]
-    Cl100kBase,
-    /// Every Unicode scalar value is a token.
-    #[serde(rename = "chars")]
-    Chars,
-}
-
-impl fmt::Display for TokenizerName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::O200kBase => "o200k_base",
-            Self::Cl100kBase => "cl100k_base",
-            Self::Chars => "chars",
-        })
-    }
-}
-
-impl TokenizerName {
-    fn vocabulary(self) -> Option<&'static Tokenizer> {
-        match self {
-            Self::O200kBase => Some(bpe_openai::o200k_base()),
-            Self::Cl100kBase => Some(bpe_openai::cl100k_base()),
-            Self::Chars => None,
-        }
-    }
-
-    /// Tokens of `text`, exactly.
-    pub fn count(self, text: &str) -> usize {
-        match self.vocabulary() {
-            Some(tokenizer) => {
-                tokenizer.split(text).map(|word| tokenizer.bpe.count(word.as_bytes())).sum()
-            }
-            None => text.chars().count(),
-        }
-    }
-}
+use super::tokenizer::{Tokenizer, TokenizerFile};
 
 /// The number of tokens up to every place of a document.
 pub(super) struct TokenMap<'a> {
-    name: TokenizerName,
+    tokenizer: &'a Tokenizer,
     /// Counts of texts that are not part of the document: few, and asked for again and again.
     others: RefCell<HashMap<String, usize>>,
     places: Places<'a>,
@@ -68,6 +24,8 @@ pub(super) struct TokenMap<'a> {
 enum Places<'a> {
     /// Ends of words in bytes, each with the tokens up to it; both rise.
     Words(Vec<(usize, usize)>),
+    /// The same for tokens that need not be words, and for the white space before them.
+    Tokens(Vec<(usize, usize)>),
     /// The text, and the characters up to every [`STRIDE`]-th byte.
     Chars(&'a [u8], Vec<usize>),
 }
@@ -77,12 +35,13 @@ const STRIDE: usize = 128;
 
 impl<'a> TokenMap<'a> {
     /// Encodes `text`.
-    pub(super) fn new(text: &'a str, name: TokenizerName) -> Self {
-        let places = match name.vocabulary() {
-            Some(tokenizer) => Places::Words(word_ends(text, tokenizer)),
-            None => Places::Chars(text.as_bytes(), strides(text.as_bytes())),
+    pub(super) fn new(text: &'a str, tokenizer: &'a Tokenizer) -> Self {
+        let places = match (tokenizer, tokenizer.words()) {
+            (_, Some(words)) => Places::Words(word_ends(text, words)),
+            (Tokenizer::File(file), _) => Places::Tokens(token_ends(text, file)),
+            _ => Places::Chars(text.as_bytes(), strides(text.as_bytes())),
         };
-        Self { name, others: RefCell::default(), places }
+        Self { tokenizer, others: RefCell::default(), places }
     }
 
     /// Tokens of a stretch of the document. Where the stretch begins or ends inside a word, or
@@ -99,14 +58,14 @@ impl<'a> TokenMap<'a> {
         if let Some(count) = self.others.borrow().get(text) {
             return *count;
         }
-        let count = self.name.count(text);
+        let count = self.tokenizer.count(text);
         self.others.borrow_mut().insert(text.to_owned(), count);
         count
     }
 
     /// Tokens of a text by itself, exactly.
     pub(super) fn count_alone(&self, text: &str) -> usize {
-        self.name.count(text)
+        self.tokenizer.count(text)
     }
 
     /// Tokens of `before + text + after`, exactly, where `text` stands at `range` of the document.
@@ -128,7 +87,7 @@ impl<'a> TokenMap<'a> {
         if are_lines && is_edge(before, text) && is_edge(text, after) {
             return self.count_other(before) + self.count(range) + self.count_other(after);
         }
-        self.name.count(&[before, text, after].concat())
+        self.tokenizer.count(&[before, text, after].concat())
     }
 
     /// Whether a word ends at `byte`.
@@ -137,13 +96,14 @@ impl<'a> TokenMap<'a> {
             Places::Words(ends) => {
                 byte == 0 || ends.binary_search_by_key(&byte, |(end, _)| *end).is_ok()
             }
+            Places::Tokens(_) => false,
             Places::Chars(..) => true,
         }
     }
 
     fn up_to(&self, byte: usize) -> usize {
         match &self.places {
-            Places::Words(ends) => words_up_to(ends, byte),
+            Places::Words(ends) | Places::Tokens(ends) => up_to(ends, byte),
             Places::Chars(text, strides) => {
                 let known = byte / STRIDE;
                 let rest = text.get(known * STRIDE..byte).unwrap_or_default();
@@ -154,7 +114,7 @@ impl<'a> TokenMap<'a> {
 }
 
 /// Ends of the words of `text`, each with the tokens up to it.
-fn word_ends(text: &str, tokenizer: &Tokenizer) -> Vec<(usize, usize)> {
+fn word_ends(text: &str, tokenizer: &bpe_openai::Tokenizer) -> Vec<(usize, usize)> {
     let mut ends = Vec::with_capacity(text.len() / 4);
     let (mut bytes, mut tokens) = (0, 0);
     for word in tokenizer.split(text) {
@@ -165,7 +125,42 @@ fn word_ends(text: &str, tokenizer: &Tokenizer) -> Vec<(usize, usize)> {
     ends
 }
 
-fn words_up_to(ends: &[(usize, usize)], byte: usize) -> usize {
+/// Bytes that are encoded at once: a long text needs many times its length meanwhile.
+const PIECE: usize = 32 * 1024;
+
+/// Ends of the tokens of `text` and of the gaps between them, each with the tokens up to it.
+fn token_ends(text: &str, file: &TokenizerFile) -> Vec<(usize, usize)> {
+    let mut ends = Vec::with_capacity(text.len() / 4);
+    let (mut rest, mut last, mut tokens) = (text, 0, 0);
+    while !rest.is_empty() {
+        let offset = text.len() - rest.len();
+        let (piece, after) = rest.split_at(piece_end(rest));
+        for (start, end) in file.places(piece) {
+            if offset + start > last {
+                last = offset + start;
+                ends.push((last, tokens));
+            }
+            tokens += 1;
+            // Several tokens may share one character.
+            last = last.max(offset + end);
+            match ends.last_mut().filter(|(end, _)| *end == last) {
+                Some(known) => known.1 = tokens,
+                None => ends.push((last, tokens)),
+            }
+        }
+        rest = after;
+    }
+    ends
+}
+
+/// Where a piece of `text` ends: behind a line, or where a line is endless.
+fn piece_end(text: &str) -> usize {
+    let most = text.floor_char_boundary(2 * PIECE);
+    let line = text.as_bytes().get(PIECE..most).and_then(|part| memchr::memchr(b'\n', part));
+    line.map_or(most, |at| PIECE + at + 1)
+}
+
+fn up_to(ends: &[(usize, usize)], byte: usize) -> usize {
     let words = ends.partition_point(|(end, _)| *end <= byte);
     let before = words.checked_sub(1).and_then(|n| ends.get(n)).copied().unwrap_or((0, 0));
     match ends.get(words) {

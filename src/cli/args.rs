@@ -167,7 +167,7 @@ pub(super) struct ChunkArgs {
     /// Most tokens of a chunk with all that is put around it
     #[arg(long, value_name = "N")]
     pub(super) max_tokens: Option<usize>,
-    /// What counts tokens: `o200k_base`, `cl100k_base` or `chars`
+    /// What counts tokens: `o200k_base`, `cl100k_base`, `chars` or the path of a `tokenizer.json`
     #[arg(long, value_name = "NAME")]
     pub(super) tokenizer: Option<String>,
 }

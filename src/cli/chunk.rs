@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::args::ChunkArgs;
 use super::{Failure, exit, load_or_default, say};
-use crate::chunk::{ChunkInput, TokenizerName, chunk};
+use crate::chunk::{ChunkInput, Tokenizer, TokenizerName, WANTED, chunk};
 use crate::model::{Chunk, ChunkFlag, ContentHash, document_id};
 
 /// A chunk as one JSON line.
@@ -71,7 +71,8 @@ pub(super) fn lines(chunks: &[Chunk]) -> String {
 }
 
 pub(super) fn run(args: &ChunkArgs) -> Result<u8, Failure> {
-    let mut options = load_or_default(args.config.as_deref())?.chunk;
+    let config = load_or_default(args.config.as_deref())?;
+    let (mut options, mut counter) = (config.chunk, config.tokenizer);
     if let Some(max_tokens) = args.max_tokens {
         if max_tokens < 1 {
             return Err(Failure::usage("`--max-tokens` is 0", "give at least 1"));
@@ -79,26 +80,23 @@ pub(super) fn run(args: &ChunkArgs) -> Result<u8, Failure> {
         options.max_tokens = max_tokens;
     }
     if let Some(name) = &args.tokenizer {
-        options.tokenizer = tokenizer(name)?;
+        (options.tokenizer, counter) = tokenizer(name)?;
     }
     let text = read(&args.file)?;
     let url = format!("file:///{}", args.file.display());
     let input =
         ChunkInput { markdown: &text, title: None, headings: &[], document_id: document_id(&url) };
-    say::data(&lines(&chunk(input, &options)))?;
+    say::data(&lines(&chunk(input, &options, &counter)))?;
     Ok(exit::DONE)
 }
 
-fn tokenizer(name: &str) -> Result<TokenizerName, Failure> {
-    [TokenizerName::O200kBase, TokenizerName::Cl100kBase, TokenizerName::Chars]
-        .into_iter()
-        .find(|tokenizer| tokenizer.to_string() == name)
-        .ok_or_else(|| {
-            Failure::usage(
-                format!("`{name}` is not a tokenizer"),
-                "use `o200k_base`, `cl100k_base` or `chars`",
-            )
-        })
+fn tokenizer(name: &str) -> Result<(TokenizerName, Tokenizer), Failure> {
+    let refuse = |why: String| Failure::usage(why, format!("`--tokenizer` must be {WANTED}"));
+    let name = TokenizerName::try_from(name.to_owned())
+        .map_err(|_| refuse(format!("`{name}` is not a tokenizer")))?;
+    let tokenizer = Tokenizer::load(&name)
+        .map_err(|error| refuse(format!("cannot count with `{name}`: {error}")))?;
+    Ok((name, tokenizer))
 }
 
 /// The text of a file, or of the standard input for `-`.

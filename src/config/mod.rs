@@ -3,7 +3,8 @@
 //! In: a TOML file. Out: a [`Config`] that is valid as a whole, so that nothing has to be checked
 //! after the first request. Every mistake is said with the file, the line and the key.
 //!
-//! It opens no other file, and knows the environment only through the look-up it is given.
+//! It opens no other file than those that the config names as lists of seeds and as tokenizer, and
+//! knows the environment only through the look-up it is given.
 
 mod error;
 mod read;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::error::ConfigError;
 pub use self::schedule::{CronPattern, ScheduleOptions};
-use crate::chunk::ChunkOptions;
+use crate::chunk::{ChunkOptions, Tokenizer, TokenizerName};
 use crate::clean::CleanOptions;
 use crate::demo::DemoOptions;
 use crate::extract::ExtractOptions;
@@ -48,6 +49,9 @@ pub struct Config {
     pub clean: CleanOptions,
     /// How chunks are cut.
     pub chunk: ChunkOptions,
+    /// What `chunk.tokenizer` names, ready to count.
+    #[serde(skip)]
+    pub tokenizer: Tokenizer,
     /// What is a duplicate.
     pub dedup: DedupOptions,
     /// Where the state is kept.
@@ -144,8 +148,12 @@ impl Config {
     /// Hash of everything that decides what a page becomes: equal hashes give equal chunks.
     pub fn content_hash(&self) -> ContentHash {
         let policies = (self.politeness.robots, self.politeness.usage_policy);
-        let deciding =
-            (CONTENT_VERSION, policies, &self.extract, &self.clean, &self.chunk, &self.dedup);
+        let mut chunk = self.chunk.clone();
+        if let Some(hash) = self.tokenizer.file_hash() {
+            // What a tokenizer does is decided by what its file holds, not by where it lies.
+            chunk.tokenizer = TokenizerName::File(hash.to_string().into());
+        }
+        let deciding = (CONTENT_VERSION, policies, &self.extract, &self.clean, &chunk, &self.dedup);
         ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
     }
 }

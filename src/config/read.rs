@@ -6,7 +6,8 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::{Config, ConfigError, DEFAULT_TOML};
+use super::{Config, ConfigError, DEFAULT_TOML, beside};
+use crate::chunk::{Tokenizer, TokenizerName, WANTED};
 use crate::extract::ExtractError;
 use crate::fetch::{FetchError, Fetcher};
 use crate::frontier::{Scope, ScopeError};
@@ -35,7 +36,12 @@ pub(super) fn read(
     })?;
     read_seed_files(&mut config, path)?;
     config.crawl.seeds.retain(|seed| !seed.trim().is_empty());
-    Checker { config: &config, keys: &keys, text: &text, path }.check()?;
+    if let TokenizerName::File(file) = &mut config.chunk.tokenizer {
+        *file = beside(path.parent().unwrap_or(Path::new("")), file);
+    }
+    let checker = Checker { config: &config, keys: &keys, text: &text, path };
+    checker.check()?;
+    config.tokenizer = checker.tokenizer()?;
     Ok(config)
 }
 
@@ -176,7 +182,9 @@ impl Checker<'_> {
 
     fn numbers(&self) -> Result<(), ConfigError> {
         let c = self.config;
-        let at_least: [(&'static str, u64, u64); 16] = [
+        let at_least: [(&'static str, u64, u64); 18] = [
+            ("crawl.traps.max_repeated_pages", c.crawl.traps.max_repeated_pages.into(), 1),
+            ("crawl.traps.max_barren_dates", c.crawl.traps.max_barren_dates.into(), 1),
             ("politeness.per_host", c.politeness.per_host as u64, 1),
             ("politeness.max_concurrent", c.politeness.max_concurrent as u64, 1),
             ("politeness.max_host_failures", c.politeness.max_host_failures.into(), 1),
@@ -198,6 +206,13 @@ impl Checker<'_> {
             Some((key, value, least)) => Err(self.refuse(key, value, format!("at least {least}"))),
             None => Ok(()),
         }
+    }
+
+    /// The tokenizer, ready to count.
+    fn tokenizer(&self) -> Result<Tokenizer, ConfigError> {
+        let name = &self.config.chunk.tokenizer;
+        Tokenizer::load(name)
+            .map_err(|error| self.refuse("chunk.tokenizer", format!("`{name}` ({error})"), WANTED))
     }
 
     fn fetching(&self) -> Result<(), ConfigError> {

@@ -85,3 +85,23 @@ fn paths_are_relative_to_the_config() {
     assert_eq!(config.output.path, Path::new("folder/out"));
     assert_eq!(config.state_path(), Path::new("folder/corpus-state/state.db"));
 }
+
+#[test]
+fn a_tokenizer_lies_beside_the_config_and_counts_by_what_it_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("site.toml");
+    let with = |model: &str| {
+        std::fs::write(folder.path().join("t.json"), model).unwrap();
+        Config::parse("[chunk]\ntokenizer = \"t.json\"\n", &path, &|_| None).unwrap()
+    };
+    let model = |unknown: &str| {
+        format!(
+            r#"{{"model": {{"type": "WordLevel", "vocab": {{"?": 0, "!": 1}}, "unk_token": "{unknown}"}}}}"#
+        )
+    };
+    let (first, again, other) = (with(&model("?")), with(&model("?")), with(&model("!")));
+    assert_eq!(first.tokenizer.count("tea"), 1);
+    assert_eq!(first.content_hash(), again.content_hash());
+    assert_ne!(first.content_hash(), other.content_hash());
+    assert_ne!(first.content_hash(), Config::default().content_hash());
+}

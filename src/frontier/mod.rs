@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use self::scope::{Scope, ScopeError, ScopeRefusal};
 pub use self::series::SeriesWatch;
 pub use self::sitemap::{Sitemap, SitemapEntry, SitemapLimits, parse_sitemap};
+pub use self::trap::TrapLimits;
 
 /// What is crawled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ pub struct CrawlOptions {
     pub max_sitemap_entries: usize,
     /// Most sitemaps read of one host.
     pub max_sitemaps: usize,
+    /// What counts as a trap.
+    pub traps: TrapLimits,
 }
 
 impl Default for CrawlOptions {
@@ -65,6 +68,7 @@ impl Default for CrawlOptions {
             max_duration_secs: 0,
             max_sitemap_entries: 500_000,
             max_sitemaps: 1_000,
+            traps: TrapLimits::default(),
         }
     }
 }

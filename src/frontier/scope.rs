@@ -118,7 +118,7 @@ impl Scope {
             seeds,
             include: patterns(&options.include)?,
             exclude: patterns(&options.exclude)?,
-            traps: TrapLimits::default(),
+            traps: options.traps,
         })
     }
 

@@ -15,22 +15,17 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use url::Url;
 
-use super::trap::TrapReason;
+use super::trap::{TrapLimits, TrapReason};
 use crate::model::WebUrl;
 
-/// Pages in a row without a text of their own after which a series is left.
-const MAX_REPEATS: u32 = 50;
-
-/// Pages in a row that lead nowhere new after which a series of dates is left: half a year.
-const MAX_BARREN: u32 = 6;
-
-/// Most series that are watched, and most fingerprints of each.
+/// Most series that are watched, and most fingerprints of each: what bounds the memory.
 const MAX_SERIES: usize = 10_000;
 const MAX_PRINTS: usize = 2_000;
 
 /// Watches the series of a crawl.
 #[derive(Debug, Default)]
 pub struct SeriesWatch {
+    limits: TrapLimits,
     series: HashMap<String, Series>,
 }
 
@@ -63,6 +58,11 @@ impl Novelty {
 }
 
 impl SeriesWatch {
+    /// A watch that has seen nothing yet.
+    pub fn new(limits: TrapLimits) -> Self {
+        Self { limits, series: HashMap::new() }
+    }
+
     /// Notes a page with its Markdown and the pages that it leads to.
     pub fn note(&mut self, url: &Url, markdown: &str, outlinks: &[WebUrl]) {
         let Some(pattern) = pattern(url) else { return };
@@ -81,11 +81,11 @@ impl SeriesWatch {
     /// Why the page at `url` need not be asked for, if its series leads nowhere.
     pub fn verdict(&self, url: &Url) -> Option<TrapReason> {
         let series = self.series.get(&pattern(url)?)?;
-        if series.texts.pages_without >= MAX_REPEATS {
+        if series.texts.pages_without >= self.limits.max_repeated_pages {
             return Some(TrapReason::Repeating);
         }
-        (series.targets.pages_without >= MAX_BARREN && has_date(url))
-            .then_some(TrapReason::Calendar)
+        let is_barren = series.targets.pages_without >= self.limits.max_barren_dates;
+        (is_barren && has_date(url)).then_some(TrapReason::Calendar)
     }
 }
 

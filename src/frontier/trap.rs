@@ -6,13 +6,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// What an address may look like at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// From where on addresses, and series of pages, count as traps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct TrapLimits {
     /// Longest address, in bytes.
-    pub max_bytes: usize,
+    pub max_url_bytes: usize,
     /// Segments of the path.
     pub max_segments: usize,
     /// How often one segment may occur in the path, wherever it does. Relative links without a
@@ -25,18 +27,27 @@ pub struct TrapLimits {
     pub max_parameters: usize,
     /// Query parameters of one name.
     pub max_parameter_repeats: usize,
+    /// Query parameters from which on a page of choices leads to no further choice.
+    pub max_choices: usize,
+    /// Pages in a row without a text of their own after which a series is left.
+    pub max_repeated_pages: u32,
+    /// Pages in a row that lead nowhere new after which a series of dates is left.
+    pub max_barren_dates: u32,
 }
 
 impl Default for TrapLimits {
-    /// The values that other large crawlers have used for years.
+    /// For the shape of addresses, the values that other large crawlers have used for years.
     fn default() -> Self {
         Self {
-            max_bytes: 2_083,
+            max_url_bytes: 2_083,
             max_segments: 20,
             max_segment_repeats: 2,
             max_repeated_segments: 1,
             max_parameters: 12,
             max_parameter_repeats: 3,
+            max_choices: 2,
+            max_repeated_pages: 50,
+            max_barren_dates: 6,
         }
     }
 }
@@ -80,7 +91,7 @@ impl TrapReason {
 
 /// Says what is suspicious about `url`: the first of the reasons, in their order.
 pub fn trap(url: &Url, limits: &TrapLimits) -> Option<TrapReason> {
-    if url.as_str().len() > limits.max_bytes {
+    if url.as_str().len() > limits.max_url_bytes {
         return Some(TrapReason::Length);
     }
     let segments = || url.path().split('/').filter(|segment| !segment.is_empty());
@@ -103,23 +114,20 @@ pub fn trap(url: &Url, limits: &TrapLimits) -> Option<TrapReason> {
     (repeats > limits.max_parameter_repeats).then_some(TrapReason::RepeatedParameter)
 }
 
-/// Parameters from which on a page of choices is deep enough.
-const MAX_CHOICES: usize = 2;
-
 /// Parameters that page through a list: they choose nothing.
 const PAGERS: &[&str] =
     &["page", "p", "pg", "paged", "pageno", "start", "offset", "from", "skip", "after", "cursor"];
 
 /// Says what is suspicious about a link from the page `from` to `to`: a page of choices, such as
-/// a shop's filters, leads to itself with one choice more, and so to every set of choices. Two are
-/// followed, and the pages of a list always.
-pub fn link_trap(from: &Url, to: &Url) -> Option<TrapReason> {
+/// a shop's filters, leads to itself with one choice more, and so to every set of choices. A few
+/// are followed, and the pages of a list always.
+pub fn link_trap(from: &Url, to: &Url, limits: &TrapLimits) -> Option<TrapReason> {
     if from.path() != to.path() || from.host() != to.host() {
         return None;
     }
     let (own, others): (Vec<_>, Vec<_>) = (parameters(from).collect(), parameters(to).collect());
     let adds = others.len() > own.len() && own.iter().all(|parameter| others.contains(parameter));
-    if !adds || own.len() < MAX_CHOICES {
+    if !adds || own.len() < limits.max_choices {
         return None;
     }
     let is_pager = |parameter: &&str| {
@@ -158,7 +166,10 @@ mod tests {
     fn check_link(from: &str, to: &str, want: &str) {
         let base = Url::parse("http://h.example").unwrap();
         let (from, to) = (base.join(from).unwrap(), base.join(to).unwrap());
-        assert_eq!(link_trap(&from, &to).map_or("", TrapReason::code), want);
+        assert_eq!(
+            link_trap(&from, &to, &TrapLimits::default()).map_or("", TrapReason::code),
+            want
+        );
     }
 
     #[test]

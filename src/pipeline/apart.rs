@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pool::convert_caught;
 use super::{Converted, Converter, PageInput};
+use crate::chunk::Tokenizer;
 use crate::config::Config;
 use crate::model::{ErrorCode, Ledger, PageError, PageOutcome, PageRecord, WebUrl, kill_page};
 
@@ -96,7 +97,8 @@ pub fn convert_suspect(input: &mut dyn Read, output: &mut dyn Write) -> io::Resu
     input.read_to_end(&mut bytes)?;
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (order, body) = bytes.split_at(end);
-    let Order { config, mut page, run_id } = serde_json::from_slice(order)?;
+    let Order { mut config, mut page, run_id } = serde_json::from_slice(order)?;
+    config.tokenizer = Tokenizer::load(&config.chunk.tokenizer).map_err(io::Error::other)?;
     page.body = body.get(1..).unwrap_or_default().to_vec();
     kill_page(&page.url);
     let Converted { record, outlinks, redirect, .. } =

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunk::{ChunkInput, ChunkOptions, chunk};
+use crate::chunk::{ChunkInput, ChunkOptions, Tokenizer, chunk};
 use crate::clean::{CleanOptions, clean};
 use crate::config::Config;
 use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
@@ -140,6 +140,7 @@ pub struct Converter {
     extract: ExtractOptions,
     clean: CleanOptions,
     chunk: ChunkOptions,
+    tokenizer: Tokenizer,
     robots: RobotsMode,
     product_token: String,
     usage_policy: UsagePolicy,
@@ -154,6 +155,7 @@ impl Converter {
             extract: config.extract.clone(),
             clean: config.clean,
             chunk: config.chunk.clone(),
+            tokenizer: config.tokenizer.clone(),
             robots: config.politeness.robots,
             usage_policy: config.politeness.usage_policy,
             product_token: config.politeness.product_token().to_owned(),
@@ -251,6 +253,7 @@ impl Converter {
                     document_id: record.document_id,
                 },
                 &self.chunk,
+                &self.tokenizer,
             );
             if record.is_partial() {
                 record.chunks.iter_mut().for_each(|chunk| chunk.flags.push(ChunkFlag::PartialPage));

@@ -19,7 +19,7 @@ use super::summary::Deferred;
 use super::{Clock, Converter, Progress, RunError, RunSummary};
 use crate::config::Config;
 use crate::fetch::{Budget, Fetcher};
-use crate::frontier::Scope;
+use crate::frontier::{Scope, SeriesWatch};
 use crate::model::{Ratio, WebUrl};
 use crate::store::{FoundUrl, Revisit, Store};
 
@@ -89,7 +89,7 @@ pub async fn crawl(
         limit_reached: AtomicBool::new(false),
         fetched: AtomicUsize::new(0),
         robots: std::sync::Mutex::default(),
-        series: std::sync::Mutex::default(),
+        series: std::sync::Mutex::new(SeriesWatch::new(config.crawl.traps)),
         sitemaps_read: std::sync::Mutex::default(),
     });
     let writing = tokio::spawn(writer.run(to_write));

@@ -262,12 +262,13 @@ impl Shared {
     /// The outlinks of a page that are not the inside of a trap. The page's series learns of it.
     fn without_traps(&self, record: &PageRecord, mut outlinks: Vec<WebUrl>) -> Vec<WebUrl> {
         let Ok(page) = WebUrl::parse(&record.url) else { return outlinks };
+        let traps = &self.config.crawl.traps;
         let mut series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
         if record.outcome == PageOutcome::Collected {
             series.note(page.as_url(), record.markdown.as_str(), &outlinks);
         }
         outlinks.retain(|link| {
-            let trap = link_trap(page.as_url(), link.as_url());
+            let trap = link_trap(page.as_url(), link.as_url(), traps);
             let trap = trap.or_else(|| series.verdict(link.as_url()));
             trap.inspect(|trap| self.progress.refuse(trap.code())).is_none()
         });

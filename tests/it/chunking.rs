@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
-use corpus::chunk::{ChunkInput, ChunkOptions, TokenizerName, chunk};
+use corpus::chunk::{ChunkInput, ChunkOptions, Tokenizer, chunk};
 use corpus::model::{Chunk, ChunkFlag, document_id};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Value;
@@ -42,7 +42,8 @@ fn documents() -> Vec<(String, String)> {
 fn cut(name: &str, markdown: &str) -> Vec<Chunk> {
     let document_id = document_id(&format!("file:///{name}"));
     let options = ChunkOptions { max_tokens: BUDGET, ..ChunkOptions::default() };
-    chunk(ChunkInput { markdown, title: None, headings: &[], document_id }, &options)
+    let input = ChunkInput { markdown, title: None, headings: &[], document_id };
+    chunk(input, &options, &Tokenizer::O200kBase)
 }
 
 /// What may not be cut below the budget.
@@ -68,7 +69,7 @@ fn real_documents_are_cut_as_promised() {
             assert_eq!(chunk.bytes.start, end, "{name}: chunks meet");
             assert_eq!(markdown.get(chunk.bytes.clone()), Some(chunk.text.as_str()), "{name}");
             end = chunk.bytes.end;
-            let counted = TokenizerName::O200kBase.count(&chunk.embed_text());
+            let counted = Tokenizer::O200kBase.count(&chunk.embed_text());
             assert_eq!(counted, chunk.token_count as usize, "{name}: {}", chunk.text);
             let is_flagged = chunk.flags.contains(&ChunkFlag::HardSplit);
             assert!(counted <= BUDGET || is_flagged, "{name}: {counted} tokens: {}", chunk.text);
@@ -81,7 +82,7 @@ fn real_documents_are_cut_as_promised() {
             let next = starts.partition_point(|start| *start <= range.start);
             let is_cut = starts.get(next).is_some_and(|start| *start < range.end);
             // A row needs its header beside it, so the longest fits half of the budget at least.
-            if is_cut && TokenizerName::O200kBase.count(text) <= BUDGET / 2 {
+            if is_cut && Tokenizer::O200kBase.count(text) <= BUDGET / 2 {
                 torn.push(format!("{name}: {text}"));
             }
         }

@@ -63,6 +63,43 @@ fn an_impossible_range() {
 }
 
 #[test]
+fn a_tokenizer_that_does_not_exist() {
+    let folder = folder_with("a.toml", "[chunk]\ntokenizer = \"o200k\"\n");
+    insta::assert_snapshot!(session(folder.path(), &["check", "a.toml"]), @r#"
+    exit 2
+    error: `a.toml` is not a valid config
+    TOML parse error at line 2, column 13
+      |
+    2 | tokenizer = "o200k"
+      |             ^^^^^^^
+    `o200k` is not a tokenizer: it must be `o200k_base`, `cl100k_base`, `chars` or the path of a `tokenizer.json` of Hugging Face
+    hint: `corpus init` prints every key with its default
+    "#);
+    let folder = folder_with("a.toml", "[chunk]\ntokenizer = \"model/tokenizer.json\"\n");
+    insta::assert_snapshot!(session(folder.path(), &["check", "a.toml"]), @r"
+    exit 2
+    error: `chunk.tokenizer` is `model/tokenizer.json` (No such file or directory (os error 2)), but must be `o200k_base`, `cl100k_base`, `chars` or the path of a `tokenizer.json` of Hugging Face (`a.toml`, line 2)
+    ");
+    std::fs::write(folder.path().join("a.md"), "Text.").unwrap();
+    let args = ["chunk", "a.md", "--tokenizer", "model/tokenizer.json"];
+    insta::assert_snapshot!(session(folder.path(), &args), @r"
+    exit 2
+    error: cannot count with `model/tokenizer.json`: No such file or directory (os error 2)
+    hint: `--tokenizer` must be `o200k_base`, `cl100k_base`, `chars` or the path of a `tokenizer.json` of Hugging Face
+    ");
+}
+
+#[test]
+fn a_tokenizer_that_is_none() {
+    let folder = folder_with("a.toml", "[chunk]\ntokenizer = \"t.json\"\n");
+    std::fs::write(folder.path().join("t.json"), "{\"model\": 1}").unwrap();
+    insta::assert_snapshot!(session(folder.path(), &["check", "a.toml"]), @r"
+    exit 2
+    error: `chunk.tokenizer` is `t.json` (it is not a `tokenizer.json`: data did not match any variant of untagged enum ModelUntagged at line 1 column 12), but must be `o200k_base`, `cl100k_base`, `chars` or the path of a `tokenizer.json` of Hugging Face (`a.toml`, line 2)
+    ");
+}
+
+#[test]
 fn no_seed() {
     let folder = folder_with("a.toml", "[crawl]\n");
     insta::assert_snapshot!(session(folder.path(), &["crawl", "a.toml"]), @r#"
