@@ -201,13 +201,14 @@ fn extract_html(
     let data = linked_data::LinkedData::read(&tree);
     let selection = match options.main_content.as_str() {
         "auto" => content::select(&tree, url, &data),
-        "off" => content::Selection { removed: Vec::new(), is_whole: false },
+        "off" => content::Selection::default(),
         selector => select::select(&tree, selector)?,
     };
     flags.extend(selection.is_whole.then_some(PageFlag::WholePage));
     let view = PageView {
         tree: &tree,
         removed: &selection.removed,
+        captioned: &selection.captioned,
         addresses: &addresses,
         images: options.images,
     };

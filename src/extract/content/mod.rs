@@ -25,6 +25,8 @@ mod scoring;
 mod sections;
 mod tidy;
 
+use std::collections::HashSet;
+
 use self::measure::{Page, Removed, remove};
 use self::page_type::PageType;
 use super::hidden::hidden_by;
@@ -33,11 +35,14 @@ use super::tree::{NodeId, Step, Tree};
 use crate::model::WebUrl;
 
 /// What is kept of a page.
+#[derive(Default)]
 pub(super) struct Selection {
     /// By node: the rule that removes it, with all in it.
     pub(super) removed: Removed,
     /// Whether no main content was found although it was looked for.
     pub(super) is_whole: bool,
+    /// Pictures whose alternative text only repeats what stands beside them.
+    pub(super) captioned: HashSet<NodeId>,
 }
 
 impl Selection {
@@ -90,7 +95,7 @@ fn mark(marks: &mut [bool], node: NodeId) {
 
 /// Keeps everything.
 pub(super) fn whole_page(tree: &Tree) -> Selection {
-    Selection { removed: vec![None; tree.len()], is_whole: false }
+    Selection { removed: vec![None; tree.len()], ..Selection::default() }
 }
 
 /// Looks for the main content. `url` and `data` help to tell what kind of page it is.
@@ -102,7 +107,8 @@ pub(super) fn select(tree: &Tree, url: Option<&WebUrl>, data: &LinkedData) -> Se
         return Selection { is_whole: true, ..whole_page(tree) };
     }
     pictures::prune(&page, &mut removed);
-    Selection { removed, is_whole: false }
+    let captioned = pictures::captioned(&page, &removed);
+    Selection { removed, captioned, ..Selection::default() }
 }
 
 #[cfg(test)]
