@@ -92,8 +92,7 @@ pub(super) fn captioned(page: &Page<'_>, removed: &Removed) -> HashSet<NodeId> {
 /// Whether the picture is a link to where one of `told`, the links with text, leads too.
 fn is_teaser(page: &Page<'_>, node: NodeId, told: &HashSet<&str>) -> bool {
     let link = page.tree.ancestors(node).find(|above| page.tree.tag(*above) == "a");
-    link.and_then(|link| page.tree.attribute(link, "href"))
-        .is_some_and(|href| told.contains(href))
+    link.and_then(|link| page.tree.attribute(link, "href")).is_some_and(|href| told.contains(href))
 }
 
 /// Whether the alternative text is the name of the picture's file.
