@@ -62,6 +62,7 @@ PAGES = {
     "published_at": MOMENT,
     "modified_at": MOMENT,
     "lang": pa.string(),
+    "page_type": pa.string(),
     "markdown": pa.string(),
     "original_html_chars": pa.int64(),
     "initial_markdown_chars": pa.int64(),

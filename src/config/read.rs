@@ -173,11 +173,15 @@ impl Checker<'_> {
             Ok(()) => return self.places(),
             Err(error) => error,
         };
-        Err(self.refuse(
-            "extract.main_content",
-            format!("`{selector}`"),
-            "`auto`, `off` or a CSS selector",
-        ))
+        let extract = &self.config.extract;
+        let (key, want) = if extract.main_content == selector {
+            ("extract.main_content", "`auto`, `off` or a CSS selector")
+        } else if extract.keep.contains(&selector) {
+            ("extract.keep", "a list of CSS selectors")
+        } else {
+            ("extract.drop", "a list of CSS selectors")
+        };
+        Err(self.refuse(key, format!("`{selector}`"), want))
     }
 
     fn numbers(&self) -> Result<(), ConfigError> {

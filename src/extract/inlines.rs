@@ -29,7 +29,10 @@ impl Walker<'_> {
 
     pub(super) fn image(&mut self, node: NodeId) {
         let page = self.page;
-        let (alt, title) = media::texts(page.tree, node);
+        let (mut alt, title) = media::texts(page.tree, node);
+        if page.captioned.contains(&node) {
+            self.ledger.remove("content.repeated_alternative", &std::mem::take(&mut alt));
+        }
         let address = media::image_address(page.tree, node).and_then(|a| page.addresses.write(&a));
         match (page.images, address) {
             (ImageMode::Url, Some(address)) => {

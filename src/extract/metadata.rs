@@ -69,6 +69,7 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
         modified_at: stated(&["dateModified"]).or_else(|| meta.first(MODIFIED)),
         canonical_url: canonical(tree, addresses),
         lang: declared_language(tree),
+        page_type: None,
     }
 }
 

@@ -55,6 +55,11 @@ pub struct ExtractOptions {
     /// `auto` looks for the main content, `off` keeps the whole page; anything else is a CSS
     /// selector for the elements to keep.
     pub main_content: String,
+    /// CSS selectors of elements that stay, with all in them, whatever `main_content` says. One
+    /// that the page hides is shown.
+    pub keep: Vec<String>,
+    /// CSS selectors of elements that always go, also from what `keep` holds.
+    pub drop: Vec<String>,
     /// Whether links keep their addresses.
     pub links: bool,
     /// What is kept of images.
@@ -77,6 +82,8 @@ impl Default for ExtractOptions {
     fn default() -> Self {
         Self {
             main_content: "auto".to_owned(),
+            keep: Vec::new(),
+            drop: Vec::new(),
             links: true,
             images: ImageMode::Url,
             hidden: HiddenMode::Remove,
@@ -90,16 +97,14 @@ impl Default for ExtractOptions {
 }
 
 impl ExtractOptions {
-    /// Checks what a type cannot: that a selector is one.
+    /// Checks what a type cannot: that every selector is one.
     ///
     /// # Errors
     ///
     /// Fails with what is wrong with the selector.
     pub fn check(&self) -> Result<(), ExtractError> {
-        match self.main_content.as_str() {
-            "auto" | "off" => Ok(()),
-            selector => select::check(selector),
-        }
+        let own = Some(&self.main_content).filter(|own| !matches!(own.as_str(), "auto" | "off"));
+        own.into_iter().chain(&self.keep).chain(&self.drop).try_for_each(|s| select::check(s))
     }
 }
 
@@ -192,28 +197,36 @@ fn extract_html(
     let limits = ParseLimits { max_depth: options.max_depth, max_nodes: options.max_nodes };
     let (mut tree, mut flags) = parse::parse(html, limits);
     match options.hidden {
-        HiddenMode::Remove => unveil::unveil(&mut tree),
+        HiddenMode::Remove => {
+            unveil::unfold(&mut tree);
+            unveil::unveil(&mut tree);
+        }
         HiddenMode::Keep => unveil::unveil_all(&mut tree),
     }
     let addresses = Addresses::new(&tree, url, options);
     let (outlinks, links_cut) = links::outlinks(&tree, &addresses, options.max_links);
     flags.extend(links_cut.then_some(PageFlag::LinksCut));
     let data = linked_data::LinkedData::read(&tree);
-    let selection = match options.main_content.as_str() {
+    let picks = select::Picks::find(&tree, options)?;
+    picks.keep.iter().for_each(|node| unveil::show(&mut tree, *node));
+    let mut selection = match options.main_content.as_str() {
         "auto" => content::select(&tree, url, &data),
-        "off" => content::Selection { removed: Vec::new(), is_whole: false },
+        "off" => content::Selection::default(),
         selector => select::select(&tree, selector)?,
     };
+    picks.apply(&tree, &mut selection.removed);
     flags.extend(selection.is_whole.then_some(PageFlag::WholePage));
     let view = PageView {
         tree: &tree,
         removed: &selection.removed,
+        captioned: &selection.captioned,
         addresses: &addresses,
         images: options.images,
     };
     let pieces = walk::walk(&view, NodeId::DOCUMENT, &mut ledger);
     let (markdown, headings) = write::write(&pieces);
     let mut metadata = metadata::read(&tree, &addresses, &data);
+    metadata.page_type = selection.page_type;
     if metadata.title.is_none() {
         metadata.title = first_heading(&markdown);
     }

@@ -3,6 +3,8 @@
 //! Some pages are a shell: their text stands in `noscript`, for those who run no scripts, or in an
 //! element that stays hidden until a script has run. A reader sees that text, so it is shown.
 
+use std::collections::HashSet;
+
 use html5ever::local_name;
 
 use super::hidden::hidden_by;
@@ -32,6 +34,69 @@ pub(super) fn unveil(tree: &mut Tree) {
             show(tree, *node);
         }
     }
+}
+
+/// Shows what a click unfolds where it stands: panels of tabs and accordions.
+pub(super) fn unfold(tree: &mut Tree) {
+    let panels = folded(tree);
+    for node in panels {
+        show(tree, node);
+    }
+}
+
+/// The hidden panels outside of menus and dialogs.
+fn folded(tree: &Tree) -> Vec<NodeId> {
+    let controlled: HashSet<&str> = tree
+        .descendants(NodeId::DOCUMENT)
+        .filter_map(|node| tree.attribute(node, "aria-controls"))
+        .flat_map(str::split_ascii_whitespace)
+        .collect();
+    let mut panels = Vec::new();
+    let mut step = Some(Step::Enter(NodeId::DOCUMENT));
+    while let Some(now) = step {
+        step = tree.after(now, NodeId::DOCUMENT);
+        let Step::Enter(node) = now else { continue };
+        if is_aside(tree, node) {
+            step = tree.after(Step::Leave(node), NodeId::DOCUMENT);
+            continue;
+        }
+        let is_hidden = matches!(
+            hidden_by(tree, node),
+            Some(
+                "extract.hidden_attribute"
+                    | "extract.aria_hidden"
+                    | "extract.hidden_style"
+                    | "extract.unreadable_style"
+            )
+        );
+        let is_controlled = || tree.attribute(node, "id").is_some_and(|id| controlled.contains(id));
+        if is_hidden && (tree.attribute(node, "role") == Some("tabpanel") || is_controlled()) {
+            panels.push(node);
+        }
+    }
+    panels
+}
+
+/// Whether what the element unfolds is no part of the text.
+fn is_aside(tree: &Tree, node: NodeId) -> bool {
+    let is_by_role = matches!(
+        tree.attribute(node, "role"),
+        Some(
+            "navigation"
+                | "menu"
+                | "menubar"
+                | "listbox"
+                | "dialog"
+                | "alertdialog"
+                | "banner"
+                | "search"
+        )
+    );
+    is_by_role
+        || matches!(
+            tree.tag(node),
+            "nav" | "header" | "footer" | "form" | "dialog" | "template" | "noscript"
+        )
 }
 
 /// Shows every element that an attribute or its style hides.
@@ -98,7 +163,8 @@ fn plain_bytes(tree: &Tree, root: NodeId) -> usize {
     bytes
 }
 
-fn show(tree: &mut Tree, node: NodeId) {
+/// Takes from an element what hides it.
+pub(super) fn show(tree: &mut Tree, node: NodeId) {
     let Some(element) = tree.element_mut(node) else { return };
     if element.name.local == local_name!("noscript") {
         element.name.local = local_name!("div");

@@ -7,6 +7,8 @@
 //! The walk keeps a stack of frames (what the end of an element has to do) and a stack of
 //! contexts (where content goes: the flow of the page, a heading, a table cell, a caption).
 
+use std::collections::HashSet;
+
 use super::code;
 use super::hidden::hidden_by;
 use super::math;
@@ -59,6 +61,8 @@ pub(super) struct PageView<'a> {
     pub(super) tree: &'a Tree,
     /// By node: the rule that keeps it out, if any.
     pub(super) removed: &'a [Option<&'static str>],
+    /// Images whose alternative text only repeats what stands beside them.
+    pub(super) captioned: &'a HashSet<NodeId>,
     /// How addresses are written.
     pub(super) addresses: &'a Addresses,
     /// What is kept of images.
@@ -162,6 +166,9 @@ impl Walker<'_> {
             .or_else(|| self.is_decoration(node));
         let Some(rule) = rule else { return false };
         self.ledger.remove(rule, &tree.text_content(node));
+        if tree.tag(node) == "img" {
+            self.ledger.remove(rule, tree.attribute(node, "alt").unwrap_or_default());
+        }
         true
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use super::{Ledger, WebUrl};
+use super::{Ledger, PageType, WebUrl};
 
 /// Markdown (CommonMark 0.31 with GFM tables, strikethrough and task items).
 ///
@@ -78,6 +78,8 @@ pub struct Metadata {
     pub canonical_url: Option<String>,
     /// The language of the text: an ISO 639-1 or 639-3 code.
     pub lang: Option<String>,
+    /// What kind of page it is, where the main content was looked for.
+    pub page_type: Option<PageType>,
 }
 
 /// A heading that stands in a document's Markdown.

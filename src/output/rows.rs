@@ -17,7 +17,7 @@ use arrow::{
 };
 
 use super::schema::{CHUNKS, PAGES, arrow_schema, element, removal_fields};
-use crate::model::{Chunk, PageRecord, Removal, Timestamp};
+use crate::model::{Chunk, PageRecord, PageType, Removal, Timestamp};
 
 /// Joins the headings above a chunk in the `heading` column.
 const HEADING_SEPARATOR: &str = " > ";
@@ -87,6 +87,7 @@ fn page_contents(pages: &[&PageRecord]) -> Result<Vec<ArrayRef>, ArrowError> {
         moments(pages, |page| moment(&page.metadata.published_at)),
         moments(pages, |page| moment(&page.metadata.modified_at)),
         texts(pages, |page| page.metadata.lang.as_ref()),
+        texts(pages, |page| page.metadata.page_type.map(PageType::name)),
         texts(pages, |page| Some(page.markdown.as_str())),
         long_numbers(pages, |page| int64(page.counts.original_html_chars)),
         long_numbers(pages, |page| int64(page.counts.initial_markdown_chars)),

@@ -135,6 +135,8 @@ pub const PAGES: &[Column] = &[
     column("published_at", Timestamp, "when it was published, by its own word").where_known(),
     column("modified_at", Timestamp, "when it was changed, by its own word").where_known(),
     column("lang", Text, "an ISO 639-1 or 639-3 code").where_known(),
+    column("page_type", Text, "article, documentation, forum, product, listing, home or other")
+        .where_known(),
     column("markdown", Text, "the main content; empty where none was collected").body(),
     column("original_html_chars", Int64, "characters of the source as it was read"),
     column("initial_markdown_chars", Int64, "characters of the Markdown before cleaning"),

@@ -15,8 +15,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{
     BlockKind, Chunk, ChunkFlag, ContentCounts, ContentHash, ErrorCode, Markdown, Metadata,
-    PageError, PageFlag, PageOutcome, PageRecord, Removal, Timestamp, Validators, chunk_id,
-    document_id,
+    PageError, PageFlag, PageOutcome, PageRecord, PageType, Removal, Timestamp, Validators,
+    chunk_id, document_id,
 };
 
 fn chunk(document: uuid::Uuid, before: &str, text: &str) -> Chunk {
@@ -73,6 +73,7 @@ fn page(url: &str, texts: &[&str]) -> PageRecord {
             published_at: Some("2024-05-01".to_owned()),
             modified_at: Some("last spring".to_owned()),
             lang: Some("en".to_owned()),
+            page_type: Some(PageType::Article),
             ..Metadata::default()
         },
         content_hash: Some(ContentHash::of(markdown.as_str().as_bytes())),

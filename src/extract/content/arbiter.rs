@@ -2,12 +2,15 @@
 
 use super::candidates;
 use super::measure::{Facts, Page, Removed};
-use super::page_type::{self, PageType};
+use super::page_type::{self, Guess};
 use crate::extract::tree::NodeId;
 
 /// The chosen selection, and the guess at the page's type that led to it.
-pub(super) fn choose(page: &Page<'_>, stated: Option<PageType>) -> (Removed, PageType) {
-    let article = candidates::article(page, stated.unwrap_or(PageType::Article));
+pub(super) fn choose(page: &Page<'_>, stated: Option<Guess>) -> (Removed, Guess) {
+    let is_open = matches!(stated, None | Some(Guess::Other | Guess::Page));
+    let is_thread = is_open && page_type::is_thread(page);
+    let stated = if is_thread { Some(Guess::Forum) } else { stated };
+    let article = candidates::article(page, stated.unwrap_or(Guess::Article));
     let found = page.measure(&article).of(page.body);
     let all = page.measure(&vec![None; page.tree.len()]).of(page.body);
     let kind = stated.unwrap_or_else(|| page_type::by_shape(all, found));
@@ -15,7 +18,7 @@ pub(super) fn choose(page: &Page<'_>, stated: Option<PageType>) -> (Removed, Pag
     let shares = Shares::new(found, page.measure(&main).of(page.body));
     let cards = candidates::card_text(page, &main);
     let is_collection =
-        stated != Some(PageType::Article) && cards.saturating_mul(2) > shares.main.text;
+        stated != Some(Guess::Article) && cards.saturating_mul(2) > shares.main.text;
     let chosen = if !is_collection && shares.is_article(stated, root) {
         candidates::complete(page, article, &main)
     } else {
@@ -50,26 +53,26 @@ impl Shares {
     }
 
     /// Whether the article is the main content, given what the page states and its marked root. Its thresholds come from pages of each type.
-    fn is_article(&self, stated: Option<PageType>, root: Option<NodeId>) -> bool {
+    fn is_article(&self, stated: Option<Guess>, root: Option<NodeId>) -> bool {
         let Facts { text, sentences, .. } = self.article;
         if text == 0 || self.main.text == 0 {
             return text > 0;
         }
         let reads = text > 250 && sentences > 2 && self.article.link_density() < 0.3;
         match stated {
-            Some(PageType::Article) if root.is_some() => self.of_plain > 0.4,
-            Some(PageType::Page) if root.is_some() => self.of_plain > 0.6,
+            Some(Guess::Article) if root.is_some() => self.of_plain > 0.4,
+            Some(Guess::Page) if root.is_some() => self.of_plain > 0.6,
             None if root.is_some() => reads && self.of_plain > 0.6,
-            Some(PageType::Page) => {
+            Some(Guess::Page) => {
                 reads && (self.links_outside > 0.4 || self.of_plain > 0.5 || sentences > 7)
             }
-            Some(PageType::Article) => reads,
+            Some(Guess::Article) => reads,
             None => reads && (self.links_outside > 0.3 || self.of_plain > 0.5),
-            Some(PageType::Product) => reads && self.of_plain > 0.25,
-            Some(PageType::Listing) => {
+            Some(Guess::Product) => reads && self.of_plain > 0.25,
+            Some(Guess::Listing) => {
                 reads && text > 2_000 && sentences > 15 && self.links_outside > 0.3
             }
-            Some(PageType::Documentation | PageType::Forum | PageType::Other) => false,
+            Some(Guess::Documentation | Guess::Forum | Guess::Other) => false,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::measure::{Measures, Next, Page, Removed, is_removed, remove};
 use super::names::{Hint, Kind};
-use super::page_type::PageType;
+use super::page_type::Guess;
 use super::scoring::Trust;
 use super::{Selection, prune, scoring, sections, tidy};
 use crate::extract::tree::NodeId;
@@ -17,7 +17,7 @@ const MIN_ARTICLE_CHARS: u32 = 500;
 
 /// The part of the page that its author marks as main, or all of it, without boilerplate; and
 /// the element so marked.
-pub(super) fn marked(page: &Page<'_>, kind: PageType) -> (Removed, Option<NodeId>) {
+pub(super) fn marked(page: &Page<'_>, kind: Guess) -> (Removed, Option<NodeId>) {
     let mut removed = vec![None; page.tree.len()];
     sections::prune(page, kind, &mut removed);
     prune::prune(page, page.body, kind, &mut removed);
@@ -50,14 +50,14 @@ fn main_root(page: &Page<'_>, measures: &Measures, removed: &Removed) -> Option<
 
 /// The page's article, found by its paragraphs. Where little is found, names are trusted less and
 /// the longest find is taken.
-pub(super) fn article(page: &Page<'_>, kind: PageType) -> Removed {
+pub(super) fn article(page: &Page<'_>, kind: Guess) -> Removed {
     let mut teasers = vec![None; page.tree.len()];
     sections::prune(page, kind, &mut teasers);
     let mut best: Option<(u32, Removed)> = None;
     for trusts in [Trust::Names, Trust::Weights, Trust::Text] {
         let mut removed = teasers.clone();
         if trusts == Trust::Names {
-            remove_unlikely(page, &mut removed);
+            remove_unlikely(page, kind, &mut removed);
         }
         let measures = page.measure(&removed);
         let kept = scoring::article(page, &measures, &removed, trusts);
@@ -77,15 +77,15 @@ pub(super) fn article(page: &Page<'_>, kind: PageType) -> Removed {
 }
 
 /// Removes what is unlikely to be content by role or name.
-fn remove_unlikely(page: &Page<'_>, removed: &mut Removed) {
+fn remove_unlikely(page: &Page<'_>, kind: Guess, removed: &mut Removed) {
     page.visit(page.body, removed, |node, removed| {
-        let Some(rule) = unlikely(page, node) else { return Next::Into };
+        let Some(rule) = unlikely(page, node, kind) else { return Next::Into };
         remove(removed, node, rule);
         Next::Behind
     });
 }
 
-fn unlikely(page: &Page<'_>, node: NodeId) -> Option<&'static str> {
+fn unlikely(page: &Page<'_>, node: NodeId, page_type: Guess) -> Option<&'static str> {
     let tag = page.tree.tag(node);
     match page.tree.attribute(node, "role") {
         Some("menu" | "menubar" | "navigation") => return Some("content.navigation"),
@@ -97,7 +97,12 @@ fn unlikely(page: &Page<'_>, node: NodeId) -> Option<&'static str> {
     let is_open =
         !matches!(tag, "body" | "a" | "") && !naming.has(Hint::Content) && !page.is_shielded(node);
     let kind = naming.part.filter(|kind| {
-        is_open && !matches!(kind, Kind::About | Kind::Control | Kind::Newsletter | Kind::Unseen)
+        is_open
+            && !matches!(
+                kind,
+                Kind::About | Kind::Control | Kind::Newsletter | Kind::Unseen | Kind::Gallery
+            )
+            && (*kind != Kind::Ratings || page_type == Guess::Product)
     })?;
     (!page.is_in_table(node)).then(|| kind.rule())
 }

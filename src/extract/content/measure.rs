@@ -6,7 +6,7 @@ use crate::extract::hidden::hidden_by;
 use crate::extract::tree::{NodeId, Step, Tree};
 
 /// By node: the rule that removes it, with all in it.
-pub(super) type Removed = Vec<Option<&'static str>>;
+pub(in crate::extract) type Removed = Vec<Option<&'static str>>;
 
 /// What an element with all in it holds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +38,8 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    fn add(&mut self, inner: &Self) {
+    /// Adds what another element holds.
+    pub(super) fn add(&mut self, inner: &Self) {
         self.text += inner.text;
         self.linked += inner.linked;
         self.links += inner.links;

@@ -13,6 +13,7 @@
 //! anything that is more than half of the text never go by a name alone; time is linear.
 
 mod arbiter;
+mod beside;
 mod candidates;
 mod grid;
 mod measure;
@@ -23,21 +24,30 @@ mod pictures;
 mod prune;
 mod scoring;
 mod sections;
+mod teasers;
 mod tidy;
 
-use self::measure::{Page, Removed, remove};
-use self::page_type::PageType;
+use std::collections::HashSet;
+
+pub(super) use self::measure::Removed;
+use self::measure::{Page, remove};
+use self::page_type::Guess;
 use super::hidden::hidden_by;
 use super::linked_data::LinkedData;
 use super::tree::{NodeId, Step, Tree};
-use crate::model::WebUrl;
+use crate::model::{PageType, WebUrl};
 
 /// What is kept of a page.
+#[derive(Default)]
 pub(super) struct Selection {
     /// By node: the rule that removes it, with all in it.
     pub(super) removed: Removed,
     /// Whether no main content was found although it was looked for.
     pub(super) is_whole: bool,
+    /// Pictures whose alternative text only repeats what stands beside them.
+    pub(super) captioned: HashSet<NodeId>,
+    /// The page's type, where the choice asked for it.
+    pub(super) page_type: Option<PageType>,
 }
 
 impl Selection {
@@ -90,19 +100,25 @@ fn mark(marks: &mut [bool], node: NodeId) {
 
 /// Keeps everything.
 pub(super) fn whole_page(tree: &Tree) -> Selection {
-    Selection { removed: vec![None; tree.len()], is_whole: false }
+    Selection { removed: vec![None; tree.len()], ..Selection::default() }
 }
 
 /// Looks for the main content. `url` and `data` help to tell what kind of page it is.
 pub(super) fn select(tree: &Tree, url: Option<&WebUrl>, data: &LinkedData) -> Selection {
     let Some(page) = Page::read(tree) else { return whole_page(tree) };
-    let stated = PageType::stated(&page, url, data);
-    let (mut removed, _) = arbiter::choose(&page, stated);
+    let stated = Guess::stated(&page, url, data);
+    let (mut removed, kind) = arbiter::choose(&page, stated);
+    if matches!(kind, Guess::Article | Guess::Page | Guess::Documentation) {
+        teasers::prune(&page, &mut removed);
+        beside::prune(&page, stated, &mut removed);
+    }
+    let page_type = Some(kind.page_type(url));
     if candidates::is_empty(&page, &removed) {
-        return Selection { is_whole: true, ..whole_page(tree) };
+        return Selection { is_whole: true, page_type, ..whole_page(tree) };
     }
     pictures::prune(&page, &mut removed);
-    Selection { removed, is_whole: false }
+    let captioned = pictures::captioned(&page, &removed);
+    Selection { removed, captioned, page_type, ..Selection::default() }
 }
 
 #[cfg(test)]

@@ -35,6 +35,10 @@ pub(super) enum Kind {
     Control,
     /// For printers, screen readers or scripts alone.
     Unseen,
+    /// What buyers say of a product.
+    Ratings,
+    /// Pictures shown one after the other.
+    Gallery,
 }
 
 impl Kind {
@@ -55,6 +59,8 @@ impl Kind {
             Self::About => "content.about",
             Self::Control => "content.control",
             Self::Unseen => "content.unseen",
+            Self::Ratings => "content.ratings",
+            Self::Gallery => "content.gallery",
         }
     }
 
@@ -94,11 +100,15 @@ impl Kind {
             | "toast" | "agegate" | "interstitial" | "offcanvas" | "drawer" => Self::Dialog,
             "byline" | "meta" | "metadata" | "postmeta" | "entrymeta" | "tags" | "tag"
             | "tagcloud" | "author" | "authors" | "bio" | "rating" | "ratings" | "postmetadata"
-            | "dateline" | "timestamp" | "categories" | "taglist" | "catlinks" => Self::About,
+            | "credit" | "credits" | "dateline" | "timestamp" | "categories" | "taglist"
+            | "catlinks" => Self::About,
             "search" | "searchbox" | "searchform" | "login" | "signin" | "filter" | "filters"
             | "facets" | "toolbar" | "register" | "loginform" => Self::Control,
             "noprint" | "printfooter" | "visuallyhidden" | "rss" | "feedback" | "contact"
             | "editsection" => Self::Unseen,
+            "review" | "reviews" | "testimonials" | "reviewlist" | "qna" => Self::Ratings,
+            "gallery" | "galleries" | "slideshow" | "slider" | "carousel" | "swiper" | "slick"
+            | "photogallery" | "inlinegallery" | "resgallery" => Self::Gallery,
             _ => return None,
         })
     }
@@ -348,17 +358,7 @@ fn is_thing(part: &str) -> bool {
 fn is_state(part: &str) -> bool {
     matches!(
         part,
-        "has"
-            | "with"
-            | "no"
-            | "is"
-            | "without"
-            | "not"
-            | "show"
-            | "hide"
-            | "js"
-            | "can"
-            | "enable"
+        "has" | "with" | "no" | "is" | "without" | "not" | "show" | "hide" | "can" | "enable"
     )
 }
 

@@ -3,13 +3,14 @@
 //! alone.
 
 use super::measure::{Facts, Page};
+use super::names::Kind;
 use crate::extract::linked_data::LinkedData;
 use crate::extract::tree::{NodeId, Tree};
-use crate::model::WebUrl;
+use crate::model::{PageType, WebUrl};
 
-/// A kind of page.
+/// A kind of page, and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::extract) enum PageType {
+pub(in crate::extract) enum Guess {
     /// One text with a beginning and an end.
     Article,
     /// Called an article by its head alone, as content management systems call every page.
@@ -26,7 +27,22 @@ pub(in crate::extract) enum PageType {
     Other,
 }
 
-impl PageType {
+impl Guess {
+    /// The page's type, as it is published.
+    pub(super) fn page_type(self, url: Option<&WebUrl>) -> PageType {
+        match self {
+            Self::Article => PageType::Article,
+            Self::Documentation => PageType::Documentation,
+            Self::Forum => PageType::Forum,
+            Self::Product => PageType::Product,
+            Self::Page | Self::Listing | Self::Other if Address::read(url).is_root() => {
+                PageType::Home
+            }
+            Self::Listing => PageType::Listing,
+            Self::Page | Self::Other => PageType::Other,
+        }
+    }
+
     /// What the page's data and address state, where they do.
     pub(super) fn stated(page: &Page<'_>, url: Option<&WebUrl>, data: &LinkedData) -> Option<Self> {
         let head = Head::read(page.tree);
@@ -79,20 +95,41 @@ impl PageType {
     }
 }
 
+/// Most sentences, and most commas, of a page around its comments where these are what it is for.
+const MAX_FRAME_SENTENCES: u32 = 8;
+
+/// Whether the page is a discussion and nothing else: more than half of its text stands in
+/// elements named as comments, and next to no prose outside of them.
+pub(super) fn is_thread(page: &Page<'_>) -> bool {
+    let measures = page.measure(&vec![None; page.tree.len()]);
+    let whole = measures.of(page.body);
+    let mut comments = Facts::default();
+    let mut end = 0;
+    for node in &page.order {
+        if page.start(*node) >= end && page.naming(*node).whole == Some(Kind::Comments) {
+            comments.add(&measures.of(*node));
+            end = page.end(*node);
+        }
+    }
+    comments.plain() * 2 > whole.plain()
+        && whole.sentences - comments.sentences < MAX_FRAME_SENTENCES
+        && whole.commas - comments.commas < MAX_FRAME_SENTENCES
+}
+
 /// What the page's shape says: `all` is what it holds, `article` what reads as one text.
-pub(super) fn by_shape(all: Facts, article: Facts) -> PageType {
+pub(super) fn by_shape(all: Facts, article: Facts) -> Guess {
     if all.codes > 4 && all.linked * 2 < all.text {
-        PageType::Documentation
+        Guess::Documentation
     } else if article.text > 600
         && article.sentences > 4
         && article.link_density() < 0.2
         && article.text * 4 > all.plain()
     {
-        PageType::Article
+        Guess::Article
     } else if all.links > 40 && all.linked * 2 > all.text {
-        PageType::Listing
+        Guess::Listing
     } else {
-        PageType::Other
+        Guess::Other
     }
 }
 
@@ -208,6 +245,8 @@ impl Address {
             "answers",
             "community",
         ]) && !self.path.is_empty()
+            || self.host.iter().any(|part| part.ends_with("forum") || part.ends_with("forums"))
+                && !self.path.is_empty()
             || self.has(&[
                 "forum",
                 "forums",

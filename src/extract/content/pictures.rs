@@ -1,16 +1,27 @@
 //! Takes out pictures that decorate: icons, logos, portraits beside names, and one picture shown
-//! again and again.
+//! again and again. Of the others it finds those whose alternative text only repeats what a
+//! reader sees beside them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::measure::{Page, Removed, remove};
+use super::measure::{Measures, Page, Removed, remove};
 use super::names::Hint;
+use crate::extract::media::image_address;
 use crate::extract::tree::NodeId;
 
 /// Largest side of an icon, in CSS pixels.
 const MAX_ICON_PIXELS: u32 = 64;
 
-/// Removes the pictures from what is kept.
+/// Longest text beside a picture that can be its caption, in characters.
+const MAX_CAPTION_CHARS: u32 = 600;
+
+/// Elements above a picture among which the one with its caption is looked for.
+const MAX_CAPTION_LEVELS: usize = 6;
+
+/// Nodes of an element that are read for a caption, so that reading takes linear time.
+const MAX_CAPTION_NODES: usize = 256;
+
+/// Removes the pictures that decorate from what is kept.
 pub(super) fn prune(page: &Page<'_>, removed: &mut Removed) {
     let kept = page.kept(page.body, removed);
     // What a heading or link says already.
@@ -52,4 +63,95 @@ fn is_icon(page: &Page<'_>, node: NodeId) -> bool {
 fn is_mark(alt: &str) -> bool {
     let mut words = alt.split(|c: char| !c.is_alphanumeric());
     alt.len() <= 60 && words.any(|word| matches!(word, "logo" | "icon" | "avatar"))
+}
+
+/// The pictures that stay and whose alternative text says nothing of its own: it is the file's
+/// name, it repeats the caption, or the picture leads to where a text beside it leads too.
+pub(super) fn captioned(page: &Page<'_>, removed: &Removed) -> HashSet<NodeId> {
+    let measures = page.measure(removed);
+    let kept = page.kept(page.body, removed);
+    let mut captions = Captions { page, measures: &measures, words: HashMap::new() };
+    let told: HashSet<&str> = kept
+        .iter()
+        .filter(|node| page.tree.tag(**node) == "a" && measures.of(**node).text > 0)
+        .filter_map(|node| page.tree.attribute(*node, "href"))
+        .collect();
+    kept.iter()
+        .copied()
+        .filter(|node| page.tree.tag(*node) == "img")
+        .filter(|node| {
+            let alt = words(page.tree.attribute(*node, "alt").unwrap_or_default());
+            !alt.is_empty()
+                && (is_teaser(page, *node, &told)
+                    || is_file_name(page, *node, &alt)
+                    || captions.tell(*node, &alt))
+        })
+        .collect()
+}
+
+/// Whether the picture is a link to where one of `told`, the links with text, leads too.
+fn is_teaser(page: &Page<'_>, node: NodeId, told: &HashSet<&str>) -> bool {
+    let link = page.tree.ancestors(node).find(|above| page.tree.tag(*above) == "a");
+    link.and_then(|link| page.tree.attribute(link, "href")).is_some_and(|href| told.contains(href))
+}
+
+/// Whether the alternative text is the name of the picture's file.
+fn is_file_name(page: &Page<'_>, node: NodeId, alt: &[String]) -> bool {
+    let text = page.tree.attribute(node, "alt").unwrap_or_default().trim();
+    let has_ending = text.rsplit_once('.').is_some_and(|(_, ending)| {
+        matches!(
+            ending.to_ascii_lowercase().as_str(),
+            "jpg" | "jpeg" | "png" | "gif" | "webp" | "avif" | "svg"
+        )
+    });
+    if has_ending || !text.contains(char::is_whitespace) && text.contains(['_', '-']) {
+        return true;
+    }
+    let address = image_address(page.tree, node).unwrap_or_default();
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let file = path.rsplit('/').next().unwrap_or_default();
+    words(file).starts_with(alt)
+}
+
+/// The words beside pictures, by the element that holds both.
+struct Captions<'p, 'a> {
+    page: &'p Page<'a>,
+    measures: &'p Measures,
+    words: HashMap<NodeId, HashSet<String>>,
+}
+
+impl Captions<'_, '_> {
+    /// Whether a caption stands beside the picture, or a text that has most words of `alt`.
+    fn tell(&mut self, node: NodeId, alt: &[String]) -> bool {
+        let (page, tree) = (self.page, self.page.tree);
+        let beside = tree
+            .ancestors(node)
+            .take(MAX_CAPTION_LEVELS)
+            .find(|above| self.measures.of(*above).text > 0)
+            .filter(|above| self.measures.of(*above).text <= MAX_CAPTION_CHARS);
+        let Some(beside) = beside else { return false };
+        if tree.tag(beside) == "figure" {
+            return true;
+        }
+        let known = self.words.entry(beside).or_insert_with(|| {
+            let mut text = String::new();
+            for inner in tree.descendants(beside).take(MAX_CAPTION_NODES) {
+                if let Some(part) = tree.text(inner).filter(|_| page.is_within(inner, beside)) {
+                    text.push_str(part);
+                    text.push(' ');
+                }
+            }
+            words(&text).into_iter().collect()
+        });
+        let found = alt.iter().filter(|word| known.contains(*word)).count();
+        found * 5 >= alt.len() * 3
+    }
+}
+
+/// The words of `text`, in lower case.
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
 }

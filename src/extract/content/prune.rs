@@ -2,11 +2,14 @@
 
 use super::measure::{Facts, Measures, Next, Page, Removed, remove};
 use super::names::{Hint, Kind};
-use super::page_type::PageType;
+use super::page_type::Guess;
 use crate::extract::tree::NodeId;
 
+/// Least text of a page beside its cookie notice, in characters.
+const MIN_PAGE_CHARS: u32 = 250;
+
 /// Removes boilerplate from `root`.
-pub(super) fn prune(page: &Page<'_>, root: NodeId, kind: PageType, removed: &mut Removed) {
+pub(super) fn prune(page: &Page<'_>, root: NodeId, kind: Guess, removed: &mut Removed) {
     let measures = page.measure(removed);
     let total = measures.of(root).text;
     page.visit(root, removed, |node, removed| {
@@ -25,23 +28,28 @@ fn boilerplate(
     page: &Page<'_>,
     measures: &Measures,
     node: NodeId,
-    (total, kind): (u32, PageType),
+    (total, kind): (u32, Guess),
 ) -> Option<&'static str> {
     let element = page.tree.element(node).filter(|element| element.is_html())?;
     let facts = measures.of(node);
     let tag = element.tag();
     let is_most = u64::from(facts.text) * 2 > u64::from(total);
+    // A notice may be longer than a short page.
+    let rest = total.saturating_sub(facts.text);
+    if page.naming(node).part == Some(Kind::Consent) && rest > MIN_PAGE_CHARS {
+        return Some(Kind::Consent.rule());
+    }
     if is_most || page.is_shielded(node) {
         return None;
     }
-    if kind == PageType::Forum && page.naming(node).whole == Some(Kind::Comments) {
+    if kind == Guess::Forum && page.naming(node).whole == Some(Kind::Comments) {
         return None;
     }
     let holds_content = facts.main_headings > 0 || facts.codes > 0 || facts.tables > 1;
     if is_bare_control(page, measures, node, tag) {
         return Some("content.control");
     }
-    if kind == PageType::Forum && is_statistic(page, node, tag) {
+    if kind == Guess::Forum && is_statistic(page, node, tag) {
         return Some("content.profile");
     }
     let by_landmark = landmark(page, node, tag, element.attribute("role"));
@@ -53,8 +61,8 @@ fn boilerplate(
     if holds_content {
         return None;
     }
-    by_name(page, measures, node, tag, total)
-        .or_else(|| link_list(tag, facts, total).filter(|_| kind != PageType::Listing))
+    by_name(page, measures, node, (tag, total, kind))
+        .or_else(|| link_list(tag, facts, total).filter(|_| kind != Guess::Listing))
 }
 
 /// A link that does something on the page instead of leading somewhere, and stands by itself.
@@ -113,8 +121,7 @@ fn by_name(
     page: &Page<'_>,
     measures: &Measures,
     node: NodeId,
-    tag: &str,
-    total: u32,
+    (tag, total, page_type): (&str, u32, Guess),
 ) -> Option<&'static str> {
     if !matches!(
         tag,
@@ -158,6 +165,8 @@ fn by_name(
         Kind::Control | Kind::Unseen | Kind::Comments => is_small(5),
         Kind::Aside | Kind::Navigation => is_small(3),
         Kind::Consent => true,
+        Kind::Ratings => page_type == Guess::Product && is_small(2),
+        Kind::Gallery => false,
         _ => is_small(4),
     };
     is_out.then(|| kind.rule())

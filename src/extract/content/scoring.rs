@@ -311,7 +311,15 @@ pub(super) fn weight(page: &Page<'_>, node: NodeId, trust: Trust) -> f64 {
     }
     let naming = page.naming(node);
     let is_negative = naming.part.is_some_and(|kind| {
-        !matches!(kind, Kind::Header | Kind::Navigation | Kind::Dialog | Kind::Control)
+        !matches!(
+            kind,
+            Kind::Header
+                | Kind::Navigation
+                | Kind::Dialog
+                | Kind::Control
+                | Kind::Ratings
+                | Kind::Gallery
+        )
     });
     let good = if naming.has(Hint::Content) { 25.0 } else { 0.0 };
     let bad = if is_negative { 25.0 } else { 0.0 };

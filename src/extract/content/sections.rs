@@ -3,7 +3,7 @@
 
 use super::measure::{Facts, Measures, Page, Removed, is_removed, remove};
 use super::names::Hint;
-use super::page_type::PageType;
+use super::page_type::Guess;
 use super::phrases::{COMMENTS, NEWSLETTER, RATINGS, RELATED, SHARING};
 use crate::extract::tree::NodeId;
 
@@ -17,7 +17,7 @@ const MAX_SIBLINGS: usize = 200;
 const MAX_BOX_CHARS: u32 = 500;
 
 /// Removes the sections, each with its heading.
-pub(super) fn prune(page: &Page<'_>, kind: PageType, removed: &mut Removed) {
+pub(super) fn prune(page: &Page<'_>, kind: Guess, removed: &mut Removed) {
     let measures = page.measure(removed);
     let total = measures.of(page.body);
     for node in page.kept(page.body, removed) {
@@ -32,7 +32,7 @@ pub(super) fn prune(page: &Page<'_>, kind: PageType, removed: &mut Removed) {
         let is_box = matches!(rule, "content.sharing" | "content.newsletter");
         let linked: u32 = parts.iter().map(|part| measures.of(*part).linked).sum();
         // In a thread a heading like this may stand above what people wrote.
-        let is_written = kind == PageType::Forum && linked * 3 < size && size > MAX_BOX_CHARS;
+        let is_written = kind == Guess::Forum && linked * 3 < size && size > MAX_BOX_CHARS;
         if is_box && size > MAX_BOX_CHARS || is_written {
             continue;
         }
@@ -106,14 +106,23 @@ fn first_text(page: &Page<'_>, measures: &Measures, root: NodeId) -> Option<Node
     }
 }
 
+/// Whether `text` calls to read something else.
+pub(super) fn is_related(text: &str) -> bool {
+    let phrase = phrase(text);
+    RELATED.split('|').any(|known| is_phrase(&phrase, known))
+}
+
+/// The words of `text` in lower case, parted by one space.
+fn phrase(text: &str) -> String {
+    let lower = text.to_lowercase().replace('’', "'");
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 /// The rule for sections under a heading of this text.
-fn named(text: &str, kind: PageType) -> Option<&'static str> {
-    let lower: String = text.to_lowercase();
-    let words: Vec<&str> = lower
-        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
-        .filter(|word| !word.is_empty())
-        .collect();
-    let phrase = words.join(" ").replace('’', "'");
+fn named(text: &str, kind: Guess) -> Option<&'static str> {
+    let phrase = phrase(text);
+    let words: Vec<&str> = phrase.split(' ').collect();
     let is_any = |phrases: &str| phrases.split('|').any(|known| is_phrase(&phrase, known));
     if is_any(RELATED) {
         return Some("content.related");
@@ -124,10 +133,10 @@ fn named(text: &str, kind: PageType) -> Option<&'static str> {
     if is_any(SHARING) {
         return Some("content.sharing");
     }
-    if kind != PageType::Forum && (is_any(COMMENTS) || is_counted_comments(&words)) {
+    if kind != Guess::Forum && (is_any(COMMENTS) || is_counted_comments(&words)) {
         return Some("content.comments");
     }
-    if kind == PageType::Product && is_any(RATINGS) {
+    if kind == Guess::Product && is_any(RATINGS) {
         return Some("content.ratings");
     }
     None

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
-use crate::model::{Document, Ledger, WebUrl};
+use crate::model::{Document, Ledger, PageType, WebUrl};
 
 const PROSE: &str = "<p>Tea is picked by hand, early in the morning, while the leaves are wet. \
     It is then spread on cloth, turned twice, and left to wither in the shade for a day.</p>\
@@ -213,6 +213,142 @@ fn decorating_pictures_go() {
     assert!(
         !page.markdown.as_str().contains("/b.png") && !page.markdown.as_str().contains("/l.png")
     );
+}
+
+#[test]
+fn alternative_text_that_repeats_goes_and_its_picture_stays() {
+    let html = article(
+        "<figure><img src=/a.png alt='Leaves on cloth'><figcaption>Withering.</figcaption></figure>\
+         <div><img src=/green-tea_2.png alt='green-tea_2'></div>\
+         <div><a href=/b><img src=/b.png alt='A porcelain cup'></a><a href=/b>On cups.</a></div>\
+         <div><img src=/c.png alt='Pickers walking home'></div>",
+    );
+    let page = document(&html, "https://docs.example.org/tea");
+    for (picture, alternative, fate_of_it) in [
+        ("/a.png", "Leaves on cloth", "content.repeated_alternative"),
+        ("/b.png", "A porcelain cup", "content.repeated_alternative"),
+        ("/c.png", "Pickers walking home", "kept"),
+    ] {
+        assert!(page.markdown.as_str().contains(picture), "{}", page.markdown);
+        assert_eq!(fate(&page, alternative), fate_of_it, "{}", page.markdown);
+    }
+    assert!(page.markdown.as_str().contains("![](https://docs.example.org/green-tea_2.png)"));
+}
+
+#[test]
+fn teasers_go_out_of_a_text() {
+    let card =
+        "<div><h3><a href=/b>Brewing</a></h3><img src=/b.png><p>How long, how hot.</p></div>";
+    let line = "<p>Read also: <a href=/c>The history of the tea trade</a></p>";
+    let own = "<h2><a href=#own>Sorting</a></h2><img src=/s.png><p>By size alone.</p>";
+    check_at(
+        "https://docs.example.org/tea",
+        &article(&format!("{card}{line}{own}<p>{PROSE}</p>")),
+        &[
+            ("How long, how hot.", "content.teaser"),
+            ("The history of the tea trade", "content.teaser"),
+            ("By size alone.", "kept"),
+        ],
+    );
+}
+
+#[test]
+fn a_list_of_cards_is_no_teaser() {
+    let card =
+        "<div><h3><a href=/b>Brewing</a></h3><img src=/b.png><p>How long, how hot.</p></div>";
+    check_at(
+        "https://docs.example.org/tea",
+        &format!("<body><main><h1>Guides</h1>{}</main>", card.repeat(6)),
+        &[("How long, how hot.", "kept")],
+    );
+}
+
+#[test]
+fn an_article_loses_slide_shows_and_lines_about_it() {
+    let head = r#"<script type="application/ld+json">{"@type": "NewsArticle"}</script>"#;
+    let beside = "<div class=slideshow><p>Picture one of nine.</p></div><p class=byline>By Ann</p>";
+    let html = article(beside);
+    check(
+        &format!("{head}{html}"),
+        &[("Picture one of nine.", "content.gallery"), ("By Ann", "content.about")],
+    );
+    check_at("https://shop.example.org/a", &html, &[("Picture one of nine.", "kept")]);
+}
+
+#[test]
+fn a_page_of_comments_alone_is_a_thread() {
+    let comment =
+        "<li class=comment><p>I steep mine for two minutes. Never more, never less.</p></li>";
+    let html =
+        format!("<body><a href=/x>How long?</a><ol class=comments>{}</ol>", comment.repeat(9));
+    let page = document(&html, "https://example.org/s/how-long");
+    assert_eq!(page.metadata.page_type, Some(PageType::Forum));
+    assert_eq!(fate(&page, "Never more, never less."), "kept");
+}
+
+#[test]
+fn what_buyers_say_goes_from_a_product() {
+    let head = r#"<script type="application/ld+json">{"@type": "Product", "name": "Cup"}</script>"#;
+    let html = article("<div class='pdp-reviews'><p>Best cup ever. Buy it!</p></div>");
+    let page = document(&format!("{head}{html}"), "https://example.org/cup");
+    assert_eq!(page.metadata.page_type, Some(PageType::Product));
+    assert_eq!(fate(&page, "Best cup ever."), "content.ratings");
+    check(&html, &[("Best cup ever.", "kept")]);
+}
+
+#[test]
+fn panels_that_unfold_are_read() {
+    let panel = |role: &str| {
+        format!(
+            "<button aria-controls=p1>Care</button><div id=p1 {role} style='display:none'>Wash by hand.</div>"
+        )
+    };
+    check(&article(&panel("")), &[("Wash by hand.", "kept")]);
+    check(&article(&panel("role=dialog")), &[("Wash by hand.", "extract.hidden_style")]);
+    check(
+        &article("<div style='display:none'>Wash by hand.</div>"),
+        &[("Wash by hand.", "extract.hidden_style")],
+    );
+}
+
+#[test]
+fn selectors_keep_and_drop_whatever_the_rules_say() {
+    let html = format!(
+        "<body><nav><p>Menu.</p><p class=note>Open daily.</p></nav><main>{PROSE}\
+         <div class=price hidden>Four crowns.<i>Secret.</i></div></main>"
+    );
+    let options = ExtractOptions {
+        keep: vec![".note".to_owned(), ".price".to_owned()],
+        drop: vec!["i".to_owned(), "main > p:last-of-type".to_owned()],
+        ..ExtractOptions::default()
+    };
+    let source = Source { text: &html, url: None, format: SourceFormat::Html };
+    let page = extract(source, &options, Ledger::keeping_texts()).unwrap();
+    for (text, want) in [
+        ("Open daily.", "kept"),
+        ("Four crowns.", "kept"),
+        ("Tea is picked", "kept"),
+        ("Secret.", "extract.drop_selector"),
+        ("Packed in chests", "extract.drop_selector"),
+    ] {
+        assert_eq!(fate(&page, text), want, "{text:?} of\n{}\n{:#?}", page.markdown, page.ledger);
+    }
+    assert!(fate(&page, "Menu.").starts_with("content."), "{}", page.markdown);
+}
+
+#[test]
+fn every_type_of_page_is_told() {
+    let types = [
+        ("https://example.org/", PageType::Home),
+        ("https://docs.example.org/tea", PageType::Documentation),
+        ("https://forum.example.org/t/tea/1", PageType::Forum),
+        ("https://example.org/category/tea", PageType::Listing),
+        ("https://example.org/tea", PageType::Article),
+    ];
+    for (address, want) in types {
+        let page = document(&article(PROSE), address);
+        assert_eq!(page.metadata.page_type, Some(want), "{address}");
+    }
 }
 
 #[test]
