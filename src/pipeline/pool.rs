@@ -5,10 +5,15 @@ use std::sync::Arc;
 
 use super::{Converted, Converter, PageInput, RunError};
 use crate::config::RunOptions;
+use crate::fetch::{Budget, Permit};
 use crate::model::{ErrorCode, Ledger, PageError, PageOutcome};
 
 /// The stack of a thread: no stage recurses on a page, so this is ample.
 const STACK_BYTES: usize = 8 * 1024 * 1024;
+
+/// Memory that conversion takes for each byte of a page, roughly: its text, its tree, its
+/// Markdown and its chunks. Pages of a few hundred kilobytes took from 3 to 30 bytes.
+pub(super) const EXPANSION: usize = 8;
 
 /// Beginning of the names of the threads that convert pages.
 pub const THREAD_NAME: &str = "corpus-convert-";
@@ -18,6 +23,7 @@ pub const THREAD_NAME: &str = "corpus-convert-";
 pub(super) struct Pool {
     threads: rayon::ThreadPool,
     converter: Arc<Converter>,
+    room: Budget,
 }
 
 impl Pool {
@@ -27,7 +33,16 @@ impl Pool {
             .stack_size(STACK_BYTES)
             .thread_name(|n| format!("{THREAD_NAME}{n}"))
             .build()?;
-        Ok(Self { threads, converter: Arc::new(converter) })
+        let room = Budget::new(run.conversion_bytes());
+        Ok(Self { threads, converter: Arc::new(converter), room })
+    }
+
+    /// Waits for the room that the conversion of `input` takes, so that large pages are converted
+    /// one after the other and small ones side by side. It is to be dropped with the result.
+    pub(super) async fn room(&self, input: &PageInput) -> Permit {
+        let mut room = self.room.reserve().await;
+        room.grow_to(input.body.len().saturating_mul(EXPANSION)).await;
+        room
     }
 
     /// Converts `input` on a thread of the pool and hands the result to `done`, which must not
@@ -39,7 +54,11 @@ impl Pool {
         done: impl FnOnce(Converted) + Send + 'static,
     ) {
         let converter = Arc::clone(&self.converter);
-        self.threads.spawn(move || done(convert_caught(&converter, &input, &run_id)));
+        self.threads.spawn(move || {
+            let page = convert_caught(&converter, &input, &run_id);
+            drop(input);
+            done(page);
+        });
     }
 }
 
