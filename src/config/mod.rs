@@ -95,12 +95,17 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// Share of the memory that bodies in flight may take. The rest is for what conversion makes
-    /// of them: a tree takes about four times its source, on as many pages as there are threads.
+    /// Share of the memory that bodies in flight may take, and that their conversion may take. The
+    /// rest is for what came of them, and for what the program takes without any page.
     const BODY_SHARE: usize = 8;
 
     /// Memory for bodies in flight, in bytes.
     pub fn body_bytes(&self) -> usize {
+        self.memory_bytes / Self::BODY_SHARE
+    }
+
+    /// Memory for what conversion makes of pages meanwhile, in bytes.
+    pub fn conversion_bytes(&self) -> usize {
         self.memory_bytes / Self::BODY_SHARE
     }
 }

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The unit in which room is counted, in bytes.
 const UNIT: usize = 1_024;
@@ -58,30 +58,35 @@ pub struct Permit {
 impl Permit {
     /// Makes sure that the body may grow to `bytes`.
     pub async fn grow_to(&mut self, bytes: usize) {
-        let held = self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
-        let wanted = units(bytes) as usize;
-        if self.overdraft.is_some() || wanted <= held {
-            return;
-        }
-        let more = u32::try_from(wanted - held).unwrap_or(u32::MAX);
-        match Arc::clone(&self.budget.units).try_acquire_many_owned(more) {
-            Ok(more) => match &mut self.held {
-                Some(held) => held.merge(more),
-                None => self.held = Some(more),
-            },
-            Err(TryAcquireError::NoPermits) => {
-                self.overdraft = Arc::clone(&self.budget.overdraft).acquire_owned().await.ok();
-            }
-            Err(TryAcquireError::Closed) => {}
+        if self.overdraft.is_none() && !self.try_hold(bytes) {
+            self.overdraft = Arc::clone(&self.budget.overdraft).acquire_owned().await.ok();
         }
     }
 
-    /// Gives back what a body of `bytes` does not need.
+    /// Gives back what a body of `bytes` does not need: the overdraft too, where the room is free.
     pub fn shrink_to(&mut self, bytes: usize) {
         if let Some(held) = &mut self.held {
             let surplus = held.num_permits().saturating_sub(units(bytes) as usize);
             drop(held.split(surplus));
         }
+        if self.overdraft.is_some() && self.try_hold(bytes) {
+            self.overdraft = None;
+        }
+    }
+
+    /// Holds room for `bytes` where it is free.
+    fn try_hold(&mut self, bytes: usize) -> bool {
+        let held = self.held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+        let missing = (units(bytes) as usize).saturating_sub(held);
+        let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+        match Arc::clone(&self.budget.units).try_acquire_many_owned(missing) {
+            Ok(more) => match &mut self.held {
+                Some(held) => held.merge(more),
+                None => self.held = Some(more),
+            },
+            Err(_) => return false,
+        }
+        true
     }
 }
 
@@ -99,6 +104,19 @@ mod tests {
         assert_eq!(budget.free(), 1014 * 1024);
         drop(permit);
         assert_eq!(budget.free(), 1024 * 1024);
+    }
+
+    #[tokio::test]
+    async fn the_overdraft_is_given_back_with_what_was_too_much() {
+        let budget = Budget::new(256 * 1024);
+        let (mut first, mut second) = (budget.reserve().await, budget.reserve().await);
+        first.grow_to(1024 * 1024).await;
+        first.shrink_to(100 * 1024);
+        assert_eq!(budget.free(), 92 * 1024);
+        second.grow_to(1024 * 1024).await;
+        assert_eq!(budget.free(), 92 * 1024);
+        drop((first, second));
+        assert_eq!(budget.free(), 256 * 1024);
     }
 
     #[tokio::test]

@@ -145,7 +145,7 @@ impl Worker<'_> {
         shared.progress.request();
         match shared.fetcher.ask_in(turn, &get).await {
             Ok((Answer::Page(page), permit)) => {
-                self.convert(request, *page, permit);
+                self.convert(request, *page, permit).await;
                 Ok(Done::Settled)
             }
             Ok((Answer::Redirect { status, location }, _)) => {
@@ -163,7 +163,7 @@ impl Worker<'_> {
     }
 
     /// Sends a page to be converted. It carries its permit with it.
-    fn convert(&self, request: &Request, page: FetchedPage, permit: Permit) {
+    async fn convert(&self, request: &Request, page: FetchedPage, permit: Permit) {
         let shared = Arc::clone(self.shared);
         let mut usage = self.robots.rules.usage(request.url.as_url());
         for field in &page.usage {
@@ -174,7 +174,9 @@ impl Worker<'_> {
         shared.unsettled.fetch_add(1, Ordering::AcqRel);
         let run_id = Arc::clone(&shared.run_id);
         let sender = Arc::clone(self.shared);
+        let room = shared.pool.room(&input).await;
         shared.pool.convert(input, run_id, move |converted| {
+            drop(room);
             let page = sender.committed(id, hops, converted);
             // The writer is gone only when the run has failed: then nothing is committed.
             drop(sender.finished.send(Finished { page, permit: Some(permit) }));

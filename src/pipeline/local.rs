@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::inputs::{Input, InputError, NamedPage, read_pages};
-use super::pool::Pool;
+use super::pool::{EXPANSION, Pool};
 use super::run::{Ending, Run};
 use super::summary::RunSummary;
 use super::writer::Finished;
@@ -50,7 +50,7 @@ pub fn convert_to_sink(
 ) -> Result<Result<(), InputError>, RunError> {
     let pool = job.pool()?;
     let sink = Arc::new(sink);
-    let gate = Arc::new(Room::new(job.config.run.body_bytes()));
+    let gate = Arc::new(Room::new(job.config.run.conversion_bytes()));
     let mut result = Ok(());
     for input in &job.inputs {
         let now = job.clock.now();
@@ -58,7 +58,7 @@ pub fn convert_to_sink(
             match page {
                 Ok(NamedPage { id, mut page }) => {
                     stamp(&mut page, now);
-                    let room = gate.take(page.body.len());
+                    let room = gate.take(page.body.len().saturating_mul(EXPANSION));
                     let sink = Arc::clone(&sink);
                     pool.convert(page, "".into(), move |converted| {
                         sink(&id, &converted);
@@ -84,14 +84,14 @@ fn stamp(page: &mut PageInput, now: crate::model::Timestamp) {
     }
 }
 
-/// Room for bodies on the way, for readers that are no async tasks.
+/// Room for the conversion of pages, for readers that are no async tasks.
 struct Room {
     state: Mutex<(usize, usize)>,
     changed: std::sync::Condvar,
     most: usize,
 }
 
-/// The room of one body; dropping it gives it back.
+/// The room of one page; dropping it gives it back.
 struct Taken {
     room: Arc<Room>,
     bytes: usize,
@@ -209,7 +209,9 @@ impl Feed {
         permit.shrink_to(page.body.len());
         self.unsettled.fetch_add(1, Ordering::AcqRel);
         let finished = self.finished.clone();
+        let room = self.handle.block_on(self.pool.room(&page));
         self.pool.convert(page, Arc::clone(&self.run_id), move |converted| {
+            drop(room);
             let page = Committed { id: None, record: converted.record, found: Found::default() };
             drop(finished.send(Finished { page, permit: Some(permit) }));
         });

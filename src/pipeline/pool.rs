@@ -8,10 +8,15 @@ use super::apart::Apart;
 use super::at_work::AtWork;
 use super::{Converted, Converter, PageInput, RunError};
 use crate::config::{Config, RunOptions};
+use crate::fetch::{Budget, Permit};
 use crate::model::{ErrorCode, Ledger, PageError, PageOutcome, kill_page};
 
 /// The stack of a thread: no stage recurses on a page, so this is ample.
 const STACK_BYTES: usize = 8 * 1024 * 1024;
+
+/// Memory that conversion takes for each byte of a page, roughly: its text, its tree, its
+/// Markdown and its chunks. Pages of a few hundred kilobytes took from 3 to 58 bytes.
+pub(super) const EXPANSION: usize = 8;
 
 /// Beginning of the names of the threads that convert pages.
 pub const THREAD_NAME: &str = "corpus-convert-";
@@ -21,6 +26,7 @@ pub const THREAD_NAME: &str = "corpus-convert-";
 pub(super) struct Pool {
     threads: rayon::ThreadPool,
     converter: Arc<Converter>,
+    room: Budget,
     guard: Option<Arc<Guard>>,
 }
 
@@ -52,7 +58,8 @@ impl Pool {
             .stack_size(STACK_BYTES)
             .thread_name(|n| format!("{THREAD_NAME}{n}"))
             .build()?;
-        Ok(Self { threads, converter: Arc::new(converter), guard: None })
+        let room = Budget::new(run.conversion_bytes());
+        Ok(Self { threads, converter: Arc::new(converter), room, guard: None })
     }
 
     /// Notes beside the state which pages are being converted, and converts those that ended the
@@ -67,6 +74,14 @@ impl Pool {
         let apart = program.map(|program| Apart { program, config: config.clone() });
         self.guard = Some(Arc::new(Guard { at_work, apart }));
         Ok(self)
+    }
+
+    /// Waits for the room that the conversion of `input` takes, so that large pages are converted
+    /// one after the other and small ones side by side. It is to be dropped with the result.
+    pub(super) async fn room(&self, input: &PageInput) -> Permit {
+        let mut room = self.room.reserve().await;
+        room.grow_to(input.body.len().saturating_mul(EXPANSION)).await;
+        room
     }
 
     /// Converts `input` on a thread of the pool and hands the result to `done`, which must not
@@ -84,10 +99,12 @@ impl Pool {
                 kill_page(&input.url);
                 convert_caught(&converter, &input, &run_id)
             };
-            done(match &guard {
+            let page = match &guard {
                 Some(guard) => guard.convert(&input, &run_id, convert),
                 None => convert(),
-            });
+            };
+            drop(input);
+            done(page);
         });
     }
 }

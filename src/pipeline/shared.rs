@@ -15,7 +15,7 @@ use super::sitemaps::SitemapWalk;
 use super::writer::Finished;
 use super::{Clock, Converted, Progress, RunError};
 use crate::config::Config;
-use crate::fetch::{Answer, Fetcher, Get, RobotsFile, RobotsMode, Turn};
+use crate::fetch::{Answer, Fetcher, Get, Permit, RobotsFile, RobotsMode, Turn};
 use crate::frontier::trap::{TrapReason, link_trap};
 use crate::frontier::{Scope, SeriesWatch, SitemapEntry};
 use crate::model::{
@@ -189,11 +189,11 @@ impl Shared {
                 () = self.ending.cancelled() => return Ok(()),
             };
             match self.sitemap(url, turn).await {
-                Some(Answer::Page(page)) => {
+                Some((Answer::Page(page), _permit)) => {
                     let pages = walk.read(&sitemap, &page.body);
                     self.enqueue(url, pages).await?;
                 }
-                Some(Answer::Redirect { location, .. }) => walk.redirect(&sitemap, location),
+                Some((Answer::Redirect { location, .. }, _)) => walk.redirect(&sitemap, location),
                 _ => self.progress.refuse("sitemap.unreadable"),
             }
         }
@@ -203,11 +203,11 @@ impl Shared {
         Ok(())
     }
 
-    async fn sitemap(&self, url: &WebUrl, turn: Turn) -> Option<Answer> {
+    async fn sitemap(&self, url: &WebUrl, turn: Turn) -> Option<(Answer, Permit)> {
         let validators = Validators::default();
         let get = Get { url, validators: &validators, now: self.clock.now() };
         self.progress.request();
-        self.fetcher.ask_in(turn, &get).await.ok().map(|(answer, _permit)| answer)
+        self.fetcher.ask_in(turn, &get).await.ok()
     }
 
     /// Puts the pages of the sitemap at `url` into the frontier.
