@@ -171,6 +171,15 @@ impl Converter {
         self
     }
 
+    /// Takes pages that the user already has: `noindex` and its like address crawlers, and are
+    /// only recorded.
+    #[must_use]
+    pub fn for_given_pages(mut self) -> Self {
+        self.robots = RobotsMode::Ignore;
+        self.usage_policy = UsagePolicy::Record;
+        self
+    }
+
     /// Keeps removed texts in the ledger, so that one can be found.
     #[must_use]
     pub fn keeping_texts(mut self) -> Self {

@@ -32,7 +32,8 @@ pub struct LocalJob {
 
 impl LocalJob {
     fn pool(&self) -> Result<Pool, RunError> {
-        let converter = Converter::new(&self.config).with_charset(self.charset.clone());
+        let converter =
+            Converter::new(&self.config).for_given_pages().with_charset(self.charset.clone());
         Pool::new(&self.config.run, converter)
     }
 }

@@ -324,3 +324,14 @@ fn a_sitemap_that_has_moved_is_read_where_it_is() {
     job.crawl();
     assert_eq!(outcomes(&job, &site)["/only-here"], "collected");
 }
+
+#[test]
+fn pages_that_one_already_has_are_taken_whatever_they_ask_of_crawlers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.html");
+    std::fs::write(&file, format!("<meta name=robots content=noindex>{}", text("mine"))).unwrap();
+    let mut command = crate::site::program();
+    let output = command.args(["convert", "-q", "--format", "jsonl"]).arg(file).output().unwrap();
+    let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(line["markdown"].as_str().unwrap().contains("What there is to say about mine"));
+}
