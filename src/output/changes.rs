@@ -82,10 +82,7 @@ pub struct PageRowKey {
 pub struct RowBatch(RecordBatch);
 
 /// The rows of a part, in order, some at a time. After an error there are no more.
-pub struct RowBatches {
-    path: std::path::PathBuf,
-    batches: Batches,
-}
+pub struct RowBatches(Batches);
 
 /// Opens a published file for whole rows.
 ///
@@ -93,21 +90,21 @@ pub struct RowBatches {
 ///
 /// Fails where the file cannot be opened, or its footer is damaged.
 pub fn read_rows(path: &Path) -> Result<RowBatches, OutputError> {
-    Ok(RowBatches { path: path.to_owned(), batches: read_batches(path, BATCH_ROWS)? })
+    read_batches(path, BATCH_ROWS).map(RowBatches)
 }
 
 impl Iterator for RowBatches {
     type Item = Result<RowBatch, OutputError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.batches.next().map(|batch| batch.map(RowBatch))
+        self.0.next().map(|batch| batch.map(RowBatch))
     }
 }
 
 impl RowBatches {
     /// The error of a row whose values are impossible.
     pub fn impossible(&self) -> OutputError {
-        OutputError::mismatch(&self.path, "impossible values")
+        OutputError::mismatch(&self.0.path, "impossible values")
     }
 }
 

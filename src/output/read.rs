@@ -201,7 +201,7 @@ pub(super) fn read_batches(path: &Path, batch_rows: usize) -> Result<Batches, Ou
 
 /// The rows of a part, in order. After an error there are no more.
 pub(super) struct Batches {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     reader: Option<ParquetRecordBatchReader>,
 }
 

@@ -62,15 +62,14 @@ impl Publisher {
         self.write_manifest().await
     }
 
-    /// Tells the change feed what became of the corpus. Nothing may wait in the spool.
+    /// Tells the change feed what became of the corpus. Nothing may wait in the spool; the
+    /// manifest is to be written behind it.
     pub(super) async fn close_changes(&self) -> Result<ChangeCounts, RunError> {
         let part = self.store.seal_changes(self.run, &self.config_hash.to_string()).await?;
-        let told = match part {
-            Some(part) => self.materialize_changes(&part).await?,
-            None => ChangeCounts::default(),
-        };
-        self.write_manifest().await?;
-        Ok(told)
+        match part {
+            Some(part) => self.materialize_changes(&part).await,
+            None => Ok(ChangeCounts::default()),
+        }
     }
 
     /// Writes a sealed part's files, then records that they are in place.

@@ -249,15 +249,22 @@ async fn a_missing_page_is_condemned_when_it_is_missing_for_long_enough() {
     assert_eq!(visit(missing(), 200).await, 0);
 }
 
-#[tokio::test]
-async fn the_duplicates_of_a_page_that_changes_are_visited_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(&folder).await;
+/// A state in which `/longer`, which is a page of the frontier, is the duplicate of `/x`; with the
+/// run, and the number of the duplicate.
+async fn twins(folder: &tempfile::TempDir) -> (Store, i64, i64) {
+    let store = open(folder).await;
     let run = store.begin_run("", Timestamp(0)).await.unwrap();
     store.enqueue(&found(&["/longer"]), 0, MAX_DEPTH, None).await.unwrap();
     let id = store.lease("http://h", 1, converter()).await.unwrap()[0].id;
     store.commit(vec![page(None, record("/x", "same"), &[])], rules(run)).await.unwrap();
     store.commit(vec![page(Some(id), record("/longer", "same"), &[])], rules(run)).await.unwrap();
+    (store, run, id)
+}
+
+#[tokio::test]
+async fn the_duplicates_of_a_page_that_changes_are_visited_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, run, _) = twins(&folder).await;
     assert_eq!(outcome(&store, "/longer").await, "done duplicate");
     let edited = vec![page(None, record("/x", "other"), &[])];
     let settled = store.commit(edited, rules(run)).await.unwrap();
@@ -268,12 +275,7 @@ async fn the_duplicates_of_a_page_that_changes_are_visited_again() {
 #[tokio::test]
 async fn an_unchanged_duplicate_is_not_enough_when_its_original_changed_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
-    let store = open(&folder).await;
-    let run = store.begin_run("", Timestamp(0)).await.unwrap();
-    store.enqueue(&found(&["/longer"]), 0, MAX_DEPTH, None).await.unwrap();
-    let id = store.lease("http://h", 1, converter()).await.unwrap()[0].id;
-    store.commit(vec![page(None, record("/x", "same"), &[])], rules(run)).await.unwrap();
-    store.commit(vec![page(Some(id), record("/longer", "same"), &[])], rules(run)).await.unwrap();
+    let (store, run, id) = twins(&folder).await;
     store.requeue(&[id]).await.unwrap();
     store.lease("http://h", 1, converter()).await.unwrap();
     store.commit(vec![page(None, record("/x", "other"), &[])], rules(run)).await.unwrap();

@@ -14,6 +14,16 @@ const DUE: &str = "[recrawl]\nstart_hours = 0\nmin_hours = 0\nconfirm_gone_hours
 struct Pages(Arc<Mutex<BTreeMap<String, (u16, String)>>>);
 
 impl Pages {
+    /// A start page that links to `paths`, and an article at each.
+    fn linked(paths: &[&str]) -> Self {
+        let pages = Self::default();
+        pages.set("/", &index(paths));
+        for path in paths {
+            pages.set(path, &article(path, &paragraphs(path, 2), ""));
+        }
+        pages
+    }
+
     fn set(&self, path: &str, html: &str) {
         self.0.lock().unwrap().insert(path.to_owned(), (200, html.to_owned()));
     }
@@ -212,13 +222,9 @@ fn an_edit_tells_the_chunks_that_it_touched() {
 
 #[test]
 fn only_what_is_known_to_be_gone_is_deleted() {
-    let pages = Pages::default();
     let paths =
         ["/gone", "/missing", "/hushed", "/moved", "/broken", "/refused", "/stays", "/later"];
-    pages.set("/", &index(&paths));
-    for path in paths {
-        pages.set(path, &article(path, &paragraphs(path, 2), ""));
-    }
+    let pages = Pages::linked(&paths);
     let site = pages.serve();
     let job = Job::new(
         &site.url("/"),
@@ -261,12 +267,8 @@ fn only_what_is_known_to_be_gone_is_deleted() {
 
 #[test]
 fn a_site_that_vanishes_is_not_deleted_without_a_word() {
-    let pages = Pages::default();
     let paths = ["/a", "/b", "/c", "/d"];
-    pages.set("/", &index(&paths));
-    for path in paths {
-        pages.set(path, &article(path, &paragraphs(path, 2), ""));
-    }
+    let pages = Pages::linked(&paths);
     let site = pages.serve();
     let job = Job::new(&site.url("/"), DUE);
     crawl(&job);
@@ -340,17 +342,13 @@ fn a_changed_rule_deletes_and_changed_options_cut_anew() {
 
 #[test]
 fn a_sitemap_says_what_changed_before_it_is_due() {
-    let pages = Pages::default();
+    let pages = Pages::linked(&["/a", "/b"]);
     let sitemap = |modified: &str| {
         format!(
             "<urlset><url><loc>/a</loc><lastmod>{modified}</lastmod></url>\
              <url><loc>/b</loc><lastmod>2020-01-01</lastmod></url></urlset>"
         )
     };
-    pages.set("/", &index(&["/a", "/b"]));
-    for path in ["/a", "/b"] {
-        pages.set(path, &article(path, &paragraphs(path, 2), ""));
-    }
     pages.set("/robots.txt", "Sitemap: /sitemap.xml");
     pages.set("/sitemap.xml", &sitemap("2020-01-01"));
     let site = pages.serve();
@@ -478,11 +476,7 @@ fn validators_are_sent_as_they_came() {
 
 #[test]
 fn pages_that_nothing_links_to_are_still_visited() {
-    let pages = Pages::default();
-    pages.set("/", &index(&["/a", "/b", "/c", "/d", "/e", "/f"]));
-    for path in ["/a", "/b", "/c", "/d", "/e", "/f"] {
-        pages.set(path, &article(path, &paragraphs(path, 2), ""));
-    }
+    let pages = Pages::linked(&["/a", "/b", "/c", "/d", "/e", "/f"]);
     let site = pages.serve();
     let job = Job::new(&site.url("/"), DUE);
     crawl(&job);
@@ -496,12 +490,8 @@ fn pages_that_nothing_links_to_are_still_visited() {
 
 #[test]
 fn a_robots_file_that_forbids_a_page_takes_it_out_and_one_that_fails_does_not() {
-    let pages = Pages::default();
     let paths = ["/a", "/b", "/c", "/d", "/e", "/f"];
-    pages.set("/", &index(&paths));
-    for path in paths {
-        pages.set(path, &article(path, &paragraphs(path, 2), ""));
-    }
+    let pages = Pages::linked(&paths);
     let site = pages.serve();
     let job = Job::new(&site.url("/"), DUE);
     crawl(&job);
@@ -520,12 +510,8 @@ fn a_robots_file_that_forbids_a_page_takes_it_out_and_one_that_fails_does_not() 
 
 #[test]
 fn pages_that_all_lead_to_the_start_are_gone() {
-    let pages = Pages::default();
     let paths = ["/a", "/b", "/c"];
-    pages.set("/", &index(&paths));
-    for path in paths {
-        pages.set(path, &article(path, &paragraphs(path, 2), ""));
-    }
+    let pages = Pages::linked(&paths);
     let site = pages.serve();
     let job = Job::new(&site.url("/"), &format!("{DUE}max_delete_ratio = 1.0\n"));
     crawl(&job);

@@ -34,6 +34,17 @@ def serve(command, ready):
     sys.exit(f"{command[1]} did not start")
 
 
+def crawl_served(command, folder, config):
+    """Runs a crawl of the laboratory that `command` serves, and ends the laboratory."""
+    server = serve(command, "ready")
+    try:
+        return crawl(folder, config)
+    finally:
+        time.sleep(0.7)  # the laboratory writes its log twice a second
+        server.terminate()
+        server.wait()
+
+
 def crawl(folder, config):
     """Runs a crawl; gives its exit code, seconds, CPU seconds, peak MB and what it said."""
     path = pathlib.Path(folder, "run.toml")

@@ -17,9 +17,8 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
-from crawl_run import Score, crawl, pages, serve, tool
+from crawl_run import Score, crawl_served, pages, tool
 
 LAB = tool("CORPUS_LAB", "../shared/lab/crawl_lab.py")
 PORT = 8817
@@ -43,16 +42,8 @@ def run(arguments, text):
     """Serves the laboratory, crawls it, and gives the run, the pages and the requests."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder, "lab.jsonl")
-        server = serve(
-            [sys.executable, str(LAB), "serve", "--port", str(PORT), "--log", str(log), *arguments],
-            "ready",
-        )
-        try:
-            outcome = crawl(folder, text)
-        finally:
-            time.sleep(0.7)  # the laboratory writes its log twice a second
-            server.terminate()
-            server.wait()
+        command = [sys.executable, str(LAB), "serve", "--port", str(PORT), "--log", str(log)]
+        outcome = crawl_served([*command, *arguments], folder, text)
         requests = [json.loads(line) for line in log.read_text().splitlines()]
         report = json.loads(
             subprocess.run(

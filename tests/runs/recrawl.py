@@ -15,10 +15,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 
 import duckdb
-from crawl_run import CORPUS, Score, crawl, serve, tool
+from crawl_run import CORPUS, Score, crawl_served, tool
 
 LAB = tool("CORPUS_LAB", "../shared/lab/crawl_lab.py")
 PORT, HOSTS, PAGES = 8819, 50, 40
@@ -44,13 +43,7 @@ def visit(folder, revision):
     log.unlink(missing_ok=True)
     size = ["--hosts", str(HOSTS), "--pages", str(PAGES), "--plain", "--rev", str(revision)]
     command = [sys.executable, str(LAB), "serve", "--port", str(PORT), "--log", str(log), *size]
-    server = serve(command, "ready")
-    try:
-        outcome = crawl(folder, CONFIG)
-    finally:
-        time.sleep(0.7)  # the laboratory writes its log twice a second
-        server.terminate()
-        server.wait()
+    outcome = crawl_served(command, folder, CONFIG)
     if outcome["code"] != 0:
         sys.exit(f"exit code {outcome['code']}\n{outcome['said']}")
     verified = subprocess.run([CORPUS, "verify", "-q", pathlib.Path(folder, "run.toml")])
