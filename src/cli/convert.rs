@@ -18,7 +18,7 @@ use crate::pipeline::{
 pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
     let mut config = load_or_default(args.config.as_deref())?;
     if args.no_main_content {
-        "off".clone_into(&mut config.extract.main_content);
+        config.set_main_content("off");
     }
     let inputs = args.inputs.iter().map(|path| match path.to_str() {
         Some("-") => Input::Stdin,

@@ -16,10 +16,10 @@ use crate::pipeline::{Clock, Converted, Converter, PageInput, SinglePage, fetch_
 pub(super) fn run(args: &PageArgs, say: Say) -> Result<u8, Failure> {
     let mut config = load_or_default(args.config.as_deref())?;
     if args.no_main_content {
-        "off".clone_into(&mut config.extract.main_content);
+        config.set_main_content("off");
     }
     if let Some(selector) = &args.select {
-        selector.clone_into(&mut config.extract.main_content);
+        config.set_main_content(selector);
         config.extract.check().map_err(|error| {
             Failure::usage(error.to_string(), "give one such as `article.main`")
         })?;

@@ -9,6 +9,7 @@
 mod error;
 mod read;
 mod schedule;
+mod sites;
 
 use std::path::{Component, Path, PathBuf};
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::error::ConfigError;
 pub use self::schedule::{CronPattern, ScheduleOptions};
+pub use self::sites::{HostPattern, SiteOptions};
 use crate::chunk::{ChunkOptions, Tokenizer, TokenizerName};
 use crate::clean::CleanOptions;
 use crate::demo::DemoOptions;
@@ -45,6 +47,9 @@ pub struct Config {
     pub fetch: FetchOptions,
     /// What is kept of a page.
     pub extract: ExtractOptions,
+    /// What is kept of the pages of some hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub site: Vec<SiteOptions>,
     /// What is residue.
     pub clean: CleanOptions,
     /// How chunks are cut.
@@ -145,6 +150,12 @@ impl Config {
         Ok(config)
     }
 
+    /// Keeps of every page, whatever its host, what `main_content` says.
+    pub fn set_main_content(&mut self, main_content: &str) {
+        main_content.clone_into(&mut self.extract.main_content);
+        self.site.iter_mut().for_each(|site| site.main_content = None);
+    }
+
     /// The file that the state is kept in.
     pub fn state_path(&self) -> PathBuf {
         self.store.path().unwrap_or(Path::new("state.db")).to_owned()
@@ -158,7 +169,8 @@ impl Config {
             // What a tokenizer does is decided by what its file holds, not by where it lies.
             chunk.tokenizer = TokenizerName::File(hash.to_string().into());
         }
-        let deciding = (CONTENT_VERSION, policies, &self.extract, &self.clean, &chunk, &self.dedup);
+        let extract = (&self.extract, &self.site);
+        let deciding = (CONTENT_VERSION, policies, extract, &self.clean, &chunk, &self.dedup);
         ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
     }
 }

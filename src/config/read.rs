@@ -8,15 +8,25 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Config, ConfigError, DEFAULT_TOML, beside};
 use crate::chunk::{Tokenizer, TokenizerName, WANTED};
-use crate::extract::ExtractError;
+use crate::extract::{ExtractError, ExtractOptions};
 use crate::fetch::{FetchError, Fetcher};
 use crate::frontier::{Scope, ScopeError};
 
 /// The keys of a text, dotted from the top, with their places.
 type Keys = BTreeMap<String, Range<usize>>;
 
-/// Keys that may be set and are not in the file of defaults, since without them nothing is served.
-const OPTIONAL: &[&str] = &["demo", "demo.folder", "demo.address"];
+/// Keys that may be set and are not in the file of defaults, since they have no value there.
+const OPTIONAL: &[&str] = &[
+    "demo",
+    "demo.folder",
+    "demo.address",
+    "site",
+    "site.host",
+    "site.main_content",
+    "site.keep",
+    "site.drop",
+    "site.hidden",
+];
 
 pub(super) fn read(
     text: &str,
@@ -64,7 +74,7 @@ fn read_seed_files(config: &mut Config, path: &Path) -> Result<(), ConfigError> 
     Ok(())
 }
 
-/// Every key of `text` with its place.
+/// Every key of `text` with its place, the first where an array of tables has it several times.
 fn keys(text: &str) -> Result<Keys, toml::de::Error> {
     let document = DeTable::parse(text)?;
     let mut keys = Keys::new();
@@ -76,9 +86,14 @@ fn keys(text: &str) -> Result<Keys, toml::de::Error> {
             } else {
                 format!("{above}.{}", name.get_ref())
             };
-            keys.insert(key.clone(), name.span());
-            if let DeValue::Table(inner) = value.get_ref() {
-                waiting.push((key, inner));
+            keys.entry(key.clone()).or_insert_with(|| name.span());
+            match value.get_ref() {
+                DeValue::Table(inner) => waiting.push((key, inner)),
+                DeValue::Array(values) => {
+                    let tables = values.iter().filter_map(|value| value.get_ref().as_table());
+                    waiting.extend(tables.map(|inner| (key.clone(), inner)));
+                }
+                _ => {}
             }
         }
     }
@@ -169,17 +184,31 @@ impl Checker<'_> {
     fn check(&self) -> Result<(), ConfigError> {
         self.numbers()?;
         self.fetching()?;
-        let ExtractError::Selector(selector) = match self.config.extract.check() {
-            Ok(()) => return self.places(),
-            Err(error) => error,
-        };
-        let extract = &self.config.extract;
-        let (key, want) = if extract.main_content == selector {
-            ("extract.main_content", "`auto`, `off` or a CSS selector")
-        } else if extract.keep.contains(&selector) {
-            ("extract.keep", "a list of CSS selectors")
+        self.selectors(
+            &self.config.extract,
+            ["extract.main_content", "extract.keep", "extract.drop"],
+        )?;
+        for site in &self.config.site {
+            let own = site.over(&self.config.extract);
+            self.selectors(&own, ["site.main_content", "site.keep", "site.drop"])?;
+        }
+        self.places()
+    }
+
+    /// Checks the selectors of `options`, whose keys are those of `main_content`, `keep` and `drop`.
+    fn selectors(
+        &self,
+        options: &ExtractOptions,
+        keys: [&'static str; 3],
+    ) -> Result<(), ConfigError> {
+        let Err(ExtractError::Selector(selector)) = options.check() else { return Ok(()) };
+        let [main_content, keep, drop] = keys;
+        let (key, want) = if options.main_content == selector {
+            (main_content, "`auto`, `off` or a CSS selector")
+        } else if options.keep.contains(&selector) {
+            (keep, "a list of CSS selectors")
         } else {
-            ("extract.drop", "a list of CSS selectors")
+            (drop, "a list of CSS selectors")
         };
         Err(self.refuse(key, format!("`{selector}`"), want))
     }

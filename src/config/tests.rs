@@ -105,3 +105,40 @@ fn a_tokenizer_lies_beside_the_config_and_counts_by_what_it_holds() {
     assert_ne!(first.content_hash(), other.content_hash());
     assert_ne!(first.content_hash(), Config::default().content_hash());
 }
+
+#[test]
+fn a_site_has_its_own_main_content() {
+    let config = parse(
+        "[extract]\ndrop = [\".ad\"]\n\
+         [[site]]\nhost = \"docs.example.org\"\nmain_content = \"article\"\n\
+         [[site]]\nhost = \"*.example.org\"\nmain_content = \"off\"\ndrop = []\n",
+    )
+    .unwrap();
+    let sites: Vec<_> = config.sites().collect();
+    let of = |host: &str| {
+        let own = sites.iter().find(|(pattern, _)| pattern.matches(host));
+        own.map(|(_, options)| (options.main_content.as_str(), options.drop.len()))
+    };
+    assert_eq!(of("docs.example.org"), Some(("article", 1)));
+    assert_eq!(of("example.org"), Some(("off", 0)));
+    assert_eq!(of("example.com"), None);
+    assert_ne!(
+        config.content_hash(),
+        parse("[extract]\ndrop = [\".ad\"]\n").unwrap().content_hash()
+    );
+}
+
+#[test]
+fn a_mistake_in_a_site_is_said_in_its_place() {
+    check(
+        "[[site]]\nhost = \"a.example\"\n[[site]]\nhost = \"b.example\"\nmain_contents = \"x\"\n",
+        "there is no key `site.main_contents` (`folder/site.toml`, line 5)\n\
+         hint: did you mean `site.main_content`?",
+    );
+    check(
+        "[[site]]\nhost = \"a.example\"\ndrop = [\"a[\"]\n",
+        "`site.drop` is `a[`, but must be a list of CSS selectors (`folder/site.toml`, line 3)",
+    );
+    let error = parse("[[site]]\nhost = \"https://a.example/\"\n").unwrap_err().to_string();
+    assert!(error.contains("is not a host such as"), "{error}");
+}

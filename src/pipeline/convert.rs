@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chunk::{ChunkInput, ChunkOptions, Tokenizer, chunk};
 use crate::clean::{CleanOptions, clean};
-use crate::config::Config;
+use crate::config::{Config, HostPattern};
 use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
 use crate::fetch::charset::{decode_as, decode_text};
 use crate::fetch::robots::{Preference, UsagePreferences};
@@ -138,6 +138,7 @@ impl Converted {
 #[derive(Clone, Debug)]
 pub struct Converter {
     extract: ExtractOptions,
+    sites: Vec<(HostPattern, ExtractOptions)>,
     clean: CleanOptions,
     chunk: ChunkOptions,
     tokenizer: Tokenizer,
@@ -153,6 +154,7 @@ impl Converter {
     pub fn new(config: &Config) -> Self {
         Self {
             extract: config.extract.clone(),
+            sites: config.sites().collect(),
             clean: config.clean,
             chunk: config.chunk.clone(),
             tokenizer: config.tokenizer.clone(),
@@ -202,7 +204,7 @@ impl Converter {
         }
         let ledger = if self.keeps_texts { Ledger::keeping_texts() } else { Ledger::default() };
         let source = Source { text: &text.text, url: input.base.as_ref(), format };
-        let extracted = extract(source, &self.extract, ledger);
+        let extracted = extract(source, self.extract_of(input), ledger);
         extracted.map_or_else(
             |error| {
                 failed(input, PageError::new(ErrorCode::InternalPanic, error.to_string()), run_id)
@@ -212,6 +214,13 @@ impl Converter {
                 self.finish(input, document, &text, run_id)
             },
         )
+    }
+
+    /// What is kept of a page, by its host.
+    fn extract_of(&self, input: &PageInput) -> &ExtractOptions {
+        let host = input.base.as_ref().map_or("", WebUrl::host);
+        let own = self.sites.iter().find(|(pattern, _)| pattern.matches(host));
+        own.map_or(&self.extract, |(_, options)| options)
     }
 
     fn text(&self, input: &PageInput) -> BodyText {

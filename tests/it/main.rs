@@ -10,6 +10,7 @@
 mod check;
 mod chunking;
 mod conformance;
+mod converting;
 mod corpus_files;
 mod crash;
 mod crawl;
