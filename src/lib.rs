@@ -9,6 +9,7 @@ pub mod frontier;
 pub mod fetch;
 pub mod extract;
 pub mod clean;
+pub mod quality;
 pub mod chunk;
 pub mod store;
 pub mod output;

@@ -26,6 +26,7 @@ use crate::fetch::{FetchOptions, PolitenessOptions};
 use crate::frontier::CrawlOptions;
 use crate::model::{ContentHash, Ratio};
 use crate::output::OutputOptions;
+use crate::quality::QualityOptions;
 use crate::store::{DedupOptions, RecrawlOptions, StoreOptions};
 
 /// The config that states every option with its default, unit and reason.
@@ -52,6 +53,8 @@ pub struct Config {
     pub site: Vec<SiteOptions>,
     /// What is residue.
     pub clean: CleanOptions,
+    /// Which pages are wanted.
+    pub quality: QualityOptions,
     /// How chunks are cut.
     pub chunk: ChunkOptions,
     /// What `chunk.tokenizer` names, ready to count.
@@ -170,7 +173,8 @@ impl Config {
             chunk.tokenizer = TokenizerName::File(hash.to_string().into());
         }
         let extract = (&self.extract, &self.site);
-        let deciding = (CONTENT_VERSION, policies, extract, &self.clean, &chunk, &self.dedup);
+        let deciding =
+            (CONTENT_VERSION, policies, extract, &self.clean, &self.quality, &chunk, &self.dedup);
         ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
     }
 }

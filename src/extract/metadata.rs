@@ -10,10 +10,7 @@ use serde_json::{Map, Value};
 use super::Addresses;
 use super::linked_data::LinkedData;
 use super::tree::{NodeId, Tree};
-use crate::model::{Document, Metadata, collapse};
-
-/// Longest text that a language is recognized from, in bytes: more does not make it surer.
-const LANGUAGE_SAMPLE_BYTES: usize = 2_048;
+use crate::model::{Metadata, collapse};
 
 /// Longest value that is a fact and not a text, in characters.
 const MAX_FACT_CHARS: usize = 300;
@@ -69,7 +66,7 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
         modified_at: stated(&["dateModified"]).or_else(|| meta.first(MODIFIED)),
         canonical_url: canonical(tree, addresses),
         lang: declared_language(tree),
-        page_type: None,
+        ..Metadata::default()
     }
 }
 
@@ -126,96 +123,6 @@ pub(super) fn robots(tree: &Tree) -> Vec<(String, String)> {
             .then(|| (name, tree.attribute(node, "content").unwrap_or_default().to_owned()))
     };
     elements(tree, "meta").filter_map(pair).collect()
-}
-
-/// Sets the document's language to that of its text, where that can be told, and leaves the
-/// declared one otherwise.
-pub(super) fn find_language(document: &mut Document) {
-    let text = document.markdown.as_str();
-    let sample = text.get(..text.floor_char_boundary(LANGUAGE_SAMPLE_BYTES)).unwrap_or(text);
-    let found = whatlang::detect(sample).filter(whatlang::Info::is_reliable);
-    if let Some(info) = found {
-        document.metadata.lang = Some(short_code(info.lang()).to_owned());
-    }
-}
-
-/// Languages that have a two-letter code, with it.
-const SHORT_CODES: &[(&str, &str)] = &[
-    ("eng", "en"),
-    ("rus", "ru"),
-    ("cmn", "zh"),
-    ("spa", "es"),
-    ("por", "pt"),
-    ("ita", "it"),
-    ("fra", "fr"),
-    ("deu", "de"),
-    ("ukr", "uk"),
-    ("pol", "pl"),
-    ("nld", "nl"),
-    ("ces", "cs"),
-    ("dan", "da"),
-    ("swe", "sv"),
-    ("nob", "nb"),
-    ("fin", "fi"),
-    ("hun", "hu"),
-    ("ron", "ro"),
-    ("tur", "tr"),
-    ("ell", "el"),
-    ("heb", "he"),
-    ("ara", "ar"),
-    ("pes", "fa"),
-    ("hin", "hi"),
-    ("ben", "bn"),
-    ("jpn", "ja"),
-    ("kor", "ko"),
-    ("vie", "vi"),
-    ("tha", "th"),
-    ("ind", "id"),
-    ("bul", "bg"),
-    ("srp", "sr"),
-    ("hrv", "hr"),
-    ("slk", "sk"),
-    ("slv", "sl"),
-    ("lit", "lt"),
-    ("lav", "lv"),
-    ("est", "et"),
-    ("cat", "ca"),
-    ("bel", "be"),
-    ("kat", "ka"),
-    ("hye", "hy"),
-    ("aze", "az"),
-    ("uzb", "uz"),
-    ("epo", "eo"),
-    ("lat", "la"),
-    ("afr", "af"),
-    ("urd", "ur"),
-    ("tam", "ta"),
-    ("tel", "te"),
-    ("kan", "kn"),
-    ("mal", "ml"),
-    ("mar", "mr"),
-    ("guj", "gu"),
-    ("pan", "pa"),
-    ("nep", "ne"),
-    ("sin", "si"),
-    ("mya", "my"),
-    ("khm", "km"),
-    ("amh", "am"),
-    ("tgl", "tl"),
-    ("jav", "jv"),
-    ("mkd", "mk"),
-    ("yid", "yi"),
-    ("tuk", "tk"),
-    ("aka", "ak"),
-    ("zul", "zu"),
-    ("sna", "sn"),
-    ("ori", "or"),
-];
-
-/// The two-letter code of a language where it has one (ISO 639-1), else the three-letter one.
-fn short_code(lang: whatlang::Lang) -> &'static str {
-    let code = lang.code();
-    SHORT_CODES.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| short)
 }
 
 /// The page's `meta` elements, in order.

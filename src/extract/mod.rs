@@ -183,7 +183,6 @@ pub fn extract(
     }
     cut_markdown(&mut document, options.max_markdown_chars);
     document.initial_markdown_chars = document.markdown.as_str().chars().count() as u64;
-    metadata::find_language(&mut document);
     document.flags.sort();
     Ok(document)
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use super::{Ledger, PageType, WebUrl};
+use super::{Ledger, PageType, Quality, Ratio, WebUrl};
 
 /// Markdown (CommonMark 0.31 with GFM tables, strikethrough and task items).
 ///
@@ -78,6 +78,9 @@ pub struct Metadata {
     pub canonical_url: Option<String>,
     /// The language of the text: an ISO 639-1 or 639-3 code.
     pub lang: Option<String>,
+    /// How sure it is that the text is in it; `None` where only the page says so.
+    #[serde(default)]
+    pub lang_confidence: Option<Ratio>,
     /// What kind of page it is, where the main content was looked for.
     pub page_type: Option<PageType>,
 }
@@ -150,6 +153,8 @@ pub struct Document {
     pub metadata: Metadata,
     /// The main content.
     pub markdown: Markdown,
+    /// What its text is like, once it was measured.
+    pub quality: Option<Quality>,
     /// The headings in `markdown`, in order.
     pub headings: Vec<Heading>,
     /// Addresses that the page links to, each once, in page order.

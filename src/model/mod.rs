@@ -8,9 +8,13 @@
 //! | [`WebUrl`], [`CanonicalUrl`] | anyone who meets an address | everyone |
 //! | [`Request`] | `store` | `fetch` |
 //! | [`FetchedPage`] | `fetch` | `extract` |
-//! | [`Document`] | `extract` and `clean` | `chunk` |
+//! | [`Document`] | `extract` and `clean` | `quality`, `chunk` |
+//! | [`Quality`] | `quality` | `output` |
 //! | [`Chunk`] | `chunk` | `output` |
 //! | [`PageRecord`] | `pipeline` | `store`, `output` |
+
+#[macro_use]
+mod codes;
 
 mod chunk;
 mod document;
@@ -21,6 +25,7 @@ mod moment;
 mod outcome;
 mod page;
 mod page_type;
+mod quality;
 mod ratio;
 mod record;
 mod refresh;
@@ -36,6 +41,7 @@ pub use ledger::{Ledger, Removal};
 pub use outcome::{DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome};
 pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validators};
 pub use page_type::PageType;
+pub use quality::{Heuristic, Quality};
 pub use ratio::{Factor, Ratio};
 pub use record::{ContentCounts, PageRecord};
 pub use refresh::Refresh;

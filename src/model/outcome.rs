@@ -1,7 +1,5 @@
 //! What became of a page in a run: exactly one [`PageOutcome`] per page and run.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::CanonicalUrl;
@@ -93,32 +91,6 @@ impl PageOutcome {
     }
 }
 
-macro_rules! codes {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $code)] $variant,)*
-        }
-
-        impl $name {
-            /// Every code, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The stable, dotted code.
-            pub fn code(self) -> &'static str {
-                match self { $(Self::$variant => $code,)* }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.code())
-            }
-        }
-    };
-}
-
 codes! {
     /// Why a rule keeps a page out of the corpus.
     Exclusion {
@@ -132,6 +104,20 @@ codes! {
         MediaType = "type.unsupported",
         /// It has no text that a reader would see.
         Empty = "content.empty",
+        /// It is in none of `quality.languages`.
+        Language = "quality.language",
+        /// It has fewer words than `quality.min_words`.
+        FewWords = "quality.words",
+        /// More of it is links than `quality.max_link_density`.
+        LinkDensity = "quality.link_density",
+        /// Fewer of its words are stop words than `quality.min_stop_word_share`.
+        FewStopWords = "quality.stop_word_share",
+        /// It has more number signs and ellipses than `quality.max_symbol_share`.
+        Symbols = "quality.symbol_share",
+        /// More of it is repeated lines than `quality.max_repetition`.
+        Repetition = "quality.repetition",
+        /// It does not meet one of `quality.heuristics`.
+        Heuristic = "quality.heuristic",
         /// The scope changed since it was found.
         OutOfScope = "scope.changed",
         /// Pages whose addresses differ from its own only in numbers have had no new text for long.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A share between 0 and 1, in thousandths, so that options compare exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ratio(u16);
 
 impl Ratio {
@@ -13,6 +13,23 @@ impl Ratio {
     /// The share `thousandths / 1000`; more than 1 counts as 1.
     pub const fn from_thousandths(thousandths: u16) -> Self {
         Self(if thousandths > 1_000 { 1_000 } else { thousandths })
+    }
+
+    /// `share` to the thousandth; less than 0 counts as 0, more than 1 as 1.
+    pub fn rounded(share: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+        Self((share.clamp(0.0, 1.0) * 1_000.0).round() as u16)
+    }
+
+    /// The share of `part` in `whole`, rounded; nothing of nothing is 0.
+    pub fn share(part: usize, whole: usize) -> Self {
+        let thousandths = (part * 1_000 + whole / 2).checked_div(whole).unwrap_or(0);
+        Self(u16::try_from(thousandths).unwrap_or(1_000).min(1_000))
+    }
+
+    /// The share as a number between 0 and 1.
+    pub fn as_f32(self) -> f32 {
+        f32::from(self.0) / 1_000.0
     }
 
     /// That share of `whole`, rounded down.
@@ -33,8 +50,7 @@ impl<'de> Deserialize<'de> for Ratio {
         if !(0.0..=1.0).contains(&share) {
             return Err(serde::de::Error::custom(format!("{share} is not between 0 and 1")));
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
-        Ok(Self((share * 1_000.0).round() as u16))
+        Ok(Self::rounded(share))
     }
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    Chunk, ContentHash, DuplicateBy, Markdown, Metadata, PageFlag, PageOutcome, Removal, Timestamp,
-    Validators,
+    Chunk, ContentHash, DuplicateBy, Markdown, Metadata, PageFlag, PageOutcome, Quality, Removal,
+    Timestamp, Validators,
 };
 
 /// The four counts of every page, in Unicode scalar values.
@@ -61,6 +61,9 @@ pub struct PageRecord {
     pub body_bytes: u64,
     /// What the page says about itself.
     pub metadata: Metadata,
+    /// What its text is like, where there was any.
+    #[serde(default)]
+    pub quality: Option<Quality>,
     /// The main content.
     pub markdown: Markdown,
     /// The four counts.

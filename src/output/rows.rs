@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use arrow::{
     array::{
-        ArrayRef, BooleanArray, Int32Array, Int64Array, ListArray, ListBuilder, RecordBatch,
-        StringArray, StringBuilder, StructArray, TimestampMicrosecondArray,
+        ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array, ListArray, ListBuilder,
+        RecordBatch, StringArray, StringBuilder, StructArray, TimestampMicrosecondArray,
     },
     buffer::OffsetBuffer,
     datatypes::DataType,
@@ -17,7 +17,7 @@ use arrow::{
 };
 
 use super::schema::{CHUNKS, PAGES, arrow_schema, element, removal_fields};
-use crate::model::{Chunk, PageRecord, PageType, Removal, Timestamp};
+use crate::model::{Chunk, Heuristic, PageRecord, PageType, Ratio, Removal, Timestamp};
 
 /// Joins the headings above a chunk in the `heading` column.
 const HEADING_SEPARATOR: &str = " > ";
@@ -53,6 +53,7 @@ pub(super) fn chunk_bytes(row: &ChunkRow<'_>) -> usize {
 pub(super) fn pages_batch(pages: &[&PageRecord]) -> Result<RecordBatch, ArrowError> {
     let mut columns = page_answers(pages);
     columns.extend(page_contents(pages)?);
+    columns.extend(page_qualities(pages));
     columns.extend(page_histories(pages));
     RecordBatch::try_new(arrow_schema(PAGES), columns)
 }
@@ -87,6 +88,7 @@ fn page_contents(pages: &[&PageRecord]) -> Result<Vec<ArrayRef>, ArrowError> {
         moments(pages, |page| moment(&page.metadata.published_at)),
         moments(pages, |page| moment(&page.metadata.modified_at)),
         texts(pages, |page| page.metadata.lang.as_ref()),
+        shares(pages, |page| page.metadata.lang_confidence),
         texts(pages, |page| page.metadata.page_type.map(PageType::name)),
         texts(pages, |page| Some(page.markdown.as_str())),
         long_numbers(pages, |page| int64(page.counts.original_html_chars)),
@@ -97,6 +99,19 @@ fn page_contents(pages: &[&PageRecord]) -> Result<Vec<ArrayRef>, ArrowError> {
         lists(pages, |page| page.flags.iter().map(|flag| flag.name())),
         Arc::new(pages.iter().map(|page| Some(page.is_partial())).collect::<BooleanArray>()),
     ])
+}
+
+/// `words` to `failed_heuristics`.
+fn page_qualities(pages: &[&PageRecord]) -> Vec<ArrayRef> {
+    let failed = |page: &PageRecord| page.quality.as_ref().map_or(Vec::new(), |q| q.failed.clone());
+    vec![
+        numbers(pages, |page| page.quality.as_ref().map(|q| int32(q.words))),
+        shares(pages, |page| page.quality.as_ref().map(|q| q.link_density)),
+        shares(pages, |page| page.quality.as_ref().and_then(|q| q.stop_word_share)),
+        shares(pages, |page| page.quality.as_ref().map(|q| q.symbol_share)),
+        shares(pages, |page| page.quality.as_ref().map(|q| q.repetition)),
+        lists(pages, |page| failed(page).into_iter().map(Heuristic::code)),
+    ]
 }
 
 /// `chunk_count` to `outlinks`.
@@ -181,6 +196,11 @@ fn numbers<'a, R>(rows: &'a [R], get: impl Fn(&'a R) -> Option<i32>) -> ArrayRef
 
 fn long_numbers<'a, R>(rows: &'a [R], get: impl Fn(&'a R) -> i64) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(rows.iter().map(get)))
+}
+
+fn shares<'a, R>(rows: &'a [R], get: impl Fn(&'a R) -> Option<Ratio>) -> ArrayRef {
+    let shares = rows.iter().map(|row| get(row).map(Ratio::as_f32));
+    Arc::new(shares.collect::<Float32Array>())
 }
 
 fn moments<'a, R>(rows: &'a [R], get: impl Fn(&'a R) -> Option<Timestamp>) -> ArrayRef {

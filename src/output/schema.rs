@@ -60,6 +60,8 @@ pub enum ColumnType {
     Int32,
     /// A signed number of 64 bits.
     Int64,
+    /// A number of 32 bits with a fraction.
+    Float32,
     /// True or false.
     Boolean,
     /// A moment in UTC, to the microsecond.
@@ -111,7 +113,7 @@ impl Column {
     }
 }
 
-use ColumnType::{Boolean, Int32, Int64, Removals, String as Text, Strings, Timestamp};
+use ColumnType::{Boolean, Float32, Int32, Int64, Removals, String as Text, Strings, Timestamp};
 
 /// The columns of `pages`: one row a page and run.
 pub const PAGES: &[Column] = &[
@@ -135,6 +137,12 @@ pub const PAGES: &[Column] = &[
     column("published_at", Timestamp, "when it was published, by its own word").where_known(),
     column("modified_at", Timestamp, "when it was changed, by its own word").where_known(),
     column("lang", Text, "an ISO 639-1 or 639-3 code").where_known(),
+    column(
+        "lang_confidence",
+        Float32,
+        "how sure that is, 0 to 1; null where the page says so itself",
+    )
+    .where_known(),
     column("page_type", Text, "article, documentation, forum, product, listing, home or other")
         .where_known(),
     column("markdown", Text, "the main content; empty where none was collected").body(),
@@ -145,6 +153,14 @@ pub const PAGES: &[Column] = &[
     column("removed", Removals, "what each rule removed: name, characters, a sample"),
     column("flags", Strings, "limits that cut the page, and facts about it"),
     column("is_partial", Boolean, "whether text of the page may be missing"),
+    column("words", Int32, "words of the text; in Chinese and Japanese, characters").where_known(),
+    column("link_density", Float32, "share of characters that are links").where_known(),
+    column("stop_word_share", Float32, "share of words that are stop words of the language")
+        .where_known(),
+    column("symbol_share", Float32, "number signs and ellipses for each word, at most 1")
+        .where_known(),
+    column("repetition", Float32, "share of characters in repeated lines").where_known(),
+    column("failed_heuristics", Strings, "published heuristics that the text does not meet"),
     column("chunk_count", Int32, "its rows in `chunks`"),
     column("token_count", Int64, "tokens of all its chunks"),
     column("content_hash", Text, "blake3 of `markdown`, 128 bits in hex").where_known(),
@@ -224,6 +240,7 @@ impl ColumnType {
             Self::Strings => DataType::List(Arc::new(element(DataType::Utf8))),
             Self::Int32 => DataType::Int32,
             Self::Int64 => DataType::Int64,
+            Self::Float32 => DataType::Float32,
             Self::Boolean => DataType::Boolean,
             Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
             Self::Removals => DataType::List(Arc::new(element(DataType::Struct(removal_fields())))),
@@ -238,6 +255,7 @@ impl fmt::Display for ColumnType {
             Self::Strings => "list<string>",
             Self::Int32 => "int32",
             Self::Int64 => "int64",
+            Self::Float32 => "float32",
             Self::Boolean => "bool",
             Self::Timestamp => "timestamp(us, UTC)",
             Self::Removals => "list<struct<rule: string, chars: int64, sample: string>>",

@@ -14,9 +14,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::model::{
-    BlockKind, Chunk, ChunkFlag, ContentCounts, ContentHash, ErrorCode, Markdown, Metadata,
-    PageError, PageFlag, PageOutcome, PageRecord, PageType, Removal, Timestamp, Validators,
-    chunk_id, document_id,
+    BlockKind, Chunk, ChunkFlag, ContentCounts, ContentHash, ErrorCode, Heuristic, Markdown,
+    Metadata, PageError, PageFlag, PageOutcome, PageRecord, PageType, Quality, Ratio, Removal,
+    Timestamp, Validators, chunk_id, document_id,
 };
 
 fn chunk(document: uuid::Uuid, before: &str, text: &str) -> Chunk {
@@ -68,6 +68,13 @@ fn page(url: &str, texts: &[&str]) -> PageRecord {
         changed_at: Timestamp(1_650_000_000_000_000),
         elapsed_ms: 12,
         body_bytes: 345,
+        quality: Some(Quality {
+            words: 12,
+            link_density: Ratio::from_thousandths(250),
+            stop_word_share: Some(Ratio::from_thousandths(500)),
+            failed: vec![Heuristic::WordCount],
+            ..Quality::default()
+        }),
         metadata: Metadata {
             title: Some("Green tea".to_owned()),
             published_at: Some("2024-05-01".to_owned()),

@@ -15,6 +15,7 @@ use crate::model::{
     ErrorCode, Exclusion, Ledger, Metadata, PageError, PageFlag, PageOutcome, PageRecord,
     RobotsDirectives, Timestamp, Validators, WebUrl, document_id,
 };
+use crate::quality::{QualityOptions, assess};
 
 /// Share of control and replacement characters from which on a text is no text: one in so many.
 const BINARY_ONE_IN: usize = 10;
@@ -99,6 +100,7 @@ impl PageInput {
             elapsed_ms: self.elapsed_ms,
             body_bytes: self.body.len() as u64,
             metadata: Metadata::default(),
+            quality: None,
             markdown: crate::model::Markdown::default(),
             counts: ContentCounts::default(),
             removed: Vec::new(),
@@ -140,6 +142,7 @@ pub struct Converter {
     extract: ExtractOptions,
     sites: Vec<(HostPattern, ExtractOptions)>,
     clean: CleanOptions,
+    quality: QualityOptions,
     chunk: ChunkOptions,
     tokenizer: Tokenizer,
     robots: RobotsMode,
@@ -156,6 +159,7 @@ impl Converter {
             extract: config.extract.clone(),
             sites: config.sites().collect(),
             clean: config.clean,
+            quality: config.quality.clone(),
             chunk: config.chunk.clone(),
             tokenizer: config.tokenizer.clone(),
             robots: config.politeness.robots,
@@ -211,6 +215,7 @@ impl Converter {
             },
             |mut document| {
                 clean(&mut document, self.clean);
+                assess(&mut document);
                 self.finish(input, document, &text, run_id)
             },
         )
@@ -240,16 +245,16 @@ impl Converter {
     ) -> Converted {
         let asked = self.directives(input, &document);
         let refusals = self.refusals(input.usage);
-        let is_respected = self.usage_policy == UsagePolicy::Respect;
-        let outcome = if asked.noindex {
-            PageOutcome::Excluded(Exclusion::Noindex)
-        } else if is_respected && refusals.contains(&PageFlag::AiInputRefused) {
-            PageOutcome::Excluded(Exclusion::UsageRefused)
-        } else if document.markdown.is_empty() {
-            PageOutcome::Excluded(Exclusion::Empty)
+        let is_refused = self.usage_policy == UsagePolicy::Respect
+            && refusals.contains(&PageFlag::AiInputRefused);
+        let exclusion = if asked.noindex {
+            Some(Exclusion::Noindex)
+        } else if is_refused {
+            Some(Exclusion::UsageRefused)
         } else {
-            PageOutcome::Collected
+            self.quality.exclusion(&document)
         };
+        let outcome = exclusion.map_or(PageOutcome::Collected, PageOutcome::Excluded);
         let is_collected = outcome == PageOutcome::Collected;
         let mut record = input.record(outcome, run_id);
         record.charset = Some(text.charset.to_owned());
@@ -260,6 +265,7 @@ impl Converter {
         record.flags.extend(refusals);
         record.removed = document.ledger.removals();
         record.counts = counts(&document);
+        record.quality = document.quality;
         record.body_hash = Some(ContentHash::of(&input.body));
         if is_collected {
             record.content_hash = Some(ContentHash::of(document.markdown.as_str().as_bytes()));

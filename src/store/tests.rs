@@ -53,6 +53,7 @@ fn record(path: &str, text: &str) -> PageRecord {
         elapsed_ms: 0,
         body_bytes: 0,
         metadata: crate::model::Metadata::default(),
+        quality: None,
         markdown: Markdown::new(text),
         counts: crate::model::ContentCounts::default(),
         removed: Vec::new(),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use corpus::model::{Exclusion, Heuristic};
 use corpus::output::{CHANGES, CHUNKS, Column, PAGES};
 
 use crate::site::program;
@@ -68,6 +69,16 @@ fn the_documentation_lists_every_column() {
     let path = "docs/output.md";
     let text = read(path);
     assert!(text.contains(table.trim_end()), "{path} should hold\n\n{table}");
+}
+
+#[test]
+fn the_documentation_lists_every_heuristic_and_every_reason_of_quality() {
+    let text = read("docs/quality.md");
+    let reasons = Exclusion::ALL.iter().map(|exclusion| exclusion.code());
+    let reasons = reasons.filter(|code| code.starts_with("quality."));
+    for code in Heuristic::ALL.iter().map(|heuristic| heuristic.code()).chain(reasons) {
+        assert!(text.contains(&format!("| `{code}` |")), "{code}");
+    }
 }
 
 #[test]
