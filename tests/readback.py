@@ -82,6 +82,7 @@ PAGES = {
     "token_count": pa.int64(),
     "content_hash": pa.string(),
     "duplicate_of": pa.string(),
+    "near_duplicate_of": pa.string(),
     "etag": pa.string(),
     "last_modified": pa.string(),
     "version": pa.int32(),

@@ -202,6 +202,14 @@ pub(super) fn report(config: &Config, summary: &RunSummary, say: Say) -> Result<
         number(summary.tokens),
         config.output.path.display(),
     ));
+    let marks = summary.marks;
+    if marks.near_duplicates + marks.repeated_chunks > 0 {
+        say.line(&format!(
+            "marked {} and {}",
+            count(marks.near_duplicates, "near-duplicate page", "near-duplicate pages"),
+            count(marks.repeated_chunks, "repeated chunk", "repeated chunks"),
+        ));
+    }
     let changes = summary.changes;
     if changes.meta + changes.delete > 0 {
         say.line(&format!(

@@ -173,8 +173,15 @@ impl Config {
             chunk.tokenizer = TokenizerName::File(hash.to_string().into());
         }
         let extract = (&self.extract, &self.site);
-        let deciding =
-            (CONTENT_VERSION, policies, extract, &self.clean, &self.quality, &chunk, &self.dedup);
+        let deciding = (
+            CONTENT_VERSION,
+            policies,
+            extract,
+            &self.clean,
+            &self.quality,
+            &chunk,
+            self.dedup.exact,
+        );
         ContentHash::of(serde_json::to_string(&deciding).unwrap_or_default().as_bytes())
     }
 }

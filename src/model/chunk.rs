@@ -106,8 +106,10 @@ pub enum ChunkFlag {
     HardSplit,
     /// The carried table header was too long and is cut at a cell.
     HeaderTruncated,
-    /// Its text repeats on other pages of the site.
+    /// Its page is nearly equal to another; see `near_duplicate_of` in `pages`.
     NearDuplicate,
+    /// Its text stands in another page too, which goes before this one in the order of originals.
+    Repeated,
     /// Its page was cut by a limit.
     PartialPage,
 }
@@ -120,6 +122,7 @@ impl ChunkFlag {
             Self::HardSplit => "hard_split",
             Self::HeaderTruncated => "header_truncated",
             Self::NearDuplicate => "near_duplicate",
+            Self::Repeated => "repeated",
             Self::PartialPage => "partial_page",
         }
     }

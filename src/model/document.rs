@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use super::{Ledger, PageType, Quality, Ratio, WebUrl};
+use super::{Ledger, PageType, Quality, Ratio, Sketch, WebUrl};
 
 /// Markdown (CommonMark 0.31 with GFM tables, strikethrough and task items).
 ///
@@ -155,6 +155,8 @@ pub struct Document {
     pub markdown: Markdown,
     /// What its text is like, once it was measured.
     pub quality: Option<Quality>,
+    /// By which texts like it are found, once it was measured.
+    pub sketch: Option<Sketch>,
     /// The headings in `markdown`, in order.
     pub headings: Vec<Heading>,
     /// Addresses that the page links to, each once, in page order.

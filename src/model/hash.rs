@@ -30,6 +30,12 @@ impl ContentHash {
         Self(first)
     }
 
+    /// The first 8 bytes as a number.
+    pub fn first_u64(self) -> u64 {
+        let [first, ..] = self.0.as_chunks().0 else { return 0 };
+        u64::from_be_bytes(*first)
+    }
+
     /// Reads 32 hexadecimal digits, or `None` where `digits` is anything else.
     pub fn from_hex(digits: &str) -> Option<Self> {
         u128::from_str_radix(digits, 16)

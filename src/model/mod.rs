@@ -30,6 +30,7 @@ mod ratio;
 mod record;
 mod refresh;
 mod robots_directives;
+mod sketch;
 mod text;
 mod url;
 
@@ -46,5 +47,6 @@ pub use ratio::{Factor, Ratio};
 pub use record::{ContentCounts, PageRecord};
 pub use refresh::Refresh;
 pub use robots_directives::{AiUse, DirectiveReader, RobotsDirectives};
+pub use sketch::Sketch;
 pub use text::collapse;
 pub use url::{CanonicalUrl, UrlError, WebUrl, resolve};

@@ -40,6 +40,8 @@ pub enum DuplicateBy {
     Body,
     /// The Markdown is equal.
     Markdown,
+    /// The Markdown is nearly equal, and `dedup.near` drops such pages.
+    Likeness,
 }
 
 impl DuplicateBy {
@@ -49,6 +51,7 @@ impl DuplicateBy {
             Self::Redirect => "duplicate.redirect",
             Self::Body => "duplicate.body",
             Self::Markdown => "duplicate.markdown",
+            Self::Likeness => "duplicate.near",
         }
     }
 }

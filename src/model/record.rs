@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{
     Chunk, ContentHash, DuplicateBy, Markdown, Metadata, PageFlag, PageOutcome, Quality, Removal,
-    Timestamp, Validators,
+    Sketch, Timestamp, Validators,
 };
 
 /// The four counts of every page, in Unicode scalar values.
@@ -64,6 +64,9 @@ pub struct PageRecord {
     /// What its text is like, where there was any.
     #[serde(default)]
     pub quality: Option<Quality>,
+    /// By which texts like it are found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sketch: Option<Sketch>,
     /// The main content.
     pub markdown: Markdown,
     /// The four counts.
@@ -116,7 +119,10 @@ impl PageRecord {
     pub fn is_content_duplicate(&self) -> bool {
         matches!(
             self.outcome,
-            PageOutcome::Duplicate { by: DuplicateBy::Body | DuplicateBy::Markdown, .. }
+            PageOutcome::Duplicate {
+                by: DuplicateBy::Body | DuplicateBy::Markdown | DuplicateBy::Likeness,
+                ..
+            }
         )
     }
 

@@ -8,10 +8,8 @@ use std::{collections::HashMap, io, path::Path, sync::Arc};
 
 use arrow::{
     array::{
-        Array as _, ArrayRef, AsArray as _, BooleanArray, Int64Array, RecordBatch, StringArray,
-        new_null_array,
+        Array as _, ArrayRef, AsArray as _, Int64Array, RecordBatch, StringArray, new_null_array,
     },
-    compute::filter_record_batch,
     datatypes::TimestampMicrosecondType,
     error::ArrowError,
     json::LineDelimitedWriter,
@@ -20,14 +18,12 @@ use parquet::errors::ParquetError;
 use uuid::Uuid;
 
 use super::{
-    FileInfo, FileKind, OutputError, OutputOptions, PartStamp,
-    part::{PartWriter, TableWriter},
-    read::{Batches, count, numbers, read_batches, strings},
+    FileInfo, FileKind, OutputError, OutputOptions, PartStamp, RowBatch,
+    batch::read_rows,
+    part::TableWriter,
+    read::strings,
     schema::{CHANGES, arrow_schema},
 };
-
-/// Rows that are copied at a time: with chunks of about 1 KB, some megabytes.
-const BATCH_ROWS: usize = 1_024;
 
 /// What became of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,122 +45,6 @@ pub struct DeletedChunk {
     pub url: String,
     /// Why it went.
     pub reason: &'static str,
-}
-
-/// Which chunk a row holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChunkRowKey {
-    /// The page.
-    pub url: String,
-    /// The page's document.
-    pub document_id: String,
-    /// The page's content.
-    pub version: u32,
-    /// The chunk.
-    pub chunk_id: Uuid,
-}
-
-/// Which page a row holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageRowKey {
-    /// The page.
-    pub url: String,
-    /// The word of its outcome.
-    pub outcome: String,
-    /// Its content.
-    pub version: u32,
-    /// The run.
-    pub run_id: String,
-}
-
-/// Some rows of a part.
-#[derive(Debug)]
-pub struct RowBatch(RecordBatch);
-
-/// The rows of a part, in order, some at a time. After an error there are no more.
-pub struct RowBatches(Batches);
-
-/// Opens a published file for whole rows.
-///
-/// # Errors
-///
-/// Fails where the file cannot be opened, or its footer is damaged.
-pub fn read_rows(path: &Path) -> Result<RowBatches, OutputError> {
-    read_batches(path, BATCH_ROWS).map(RowBatches)
-}
-
-impl Iterator for RowBatches {
-    type Item = Result<RowBatch, OutputError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|batch| batch.map(RowBatch))
-    }
-}
-
-impl RowBatches {
-    /// The error of a row whose values are impossible.
-    pub fn impossible(&self) -> OutputError {
-        OutputError::mismatch(&self.0.path, "impossible values")
-    }
-}
-
-impl RowBatch {
-    /// Which chunks the rows of `chunks` hold; `None` where a value is impossible.
-    pub fn chunk_keys(&self) -> Option<Vec<ChunkRowKey>> {
-        let url = strings(&self.0, "url")?;
-        let document_id = strings(&self.0, "document_id")?;
-        let version = numbers(&self.0, "version")?;
-        let chunk_id = strings(&self.0, "chunk_id")?;
-        (0..self.0.num_rows())
-            .map(|n| {
-                Some(ChunkRowKey {
-                    url: url.value(n).to_owned(),
-                    document_id: document_id.value(n).to_owned(),
-                    version: count(version, n)?,
-                    chunk_id: Uuid::parse_str(chunk_id.value(n)).ok()?,
-                })
-            })
-            .collect()
-    }
-
-    /// Which pages the rows of `pages` hold; `None` where a value is impossible.
-    pub fn page_keys(&self) -> Option<Vec<PageRowKey>> {
-        let url = strings(&self.0, "url")?;
-        let outcome = strings(&self.0, "outcome")?;
-        let version = numbers(&self.0, "version")?;
-        let run_id = strings(&self.0, "run_id")?;
-        (0..self.0.num_rows())
-            .map(|n| {
-                Some(PageRowKey {
-                    url: url.value(n).to_owned(),
-                    outcome: outcome.value(n).to_owned(),
-                    version: count(version, n)?,
-                    run_id: run_id.value(n).to_owned(),
-                })
-            })
-            .collect()
-    }
-
-    fn keep(&self, keeps: impl Iterator<Item = bool>) -> Result<RecordBatch, ArrowError> {
-        filter_record_batch(&self.0, &keeps.map(Some).collect::<BooleanArray>())
-    }
-}
-
-impl PartWriter {
-    /// Appends those rows of an older part that `keeps` says.
-    ///
-    /// # Errors
-    ///
-    /// Fails where a temporary file cannot be written.
-    pub fn copy_rows(
-        &mut self,
-        kind: FileKind,
-        rows: &RowBatch,
-        keeps: &[bool],
-    ) -> Result<(), OutputError> {
-        let kept = rows.keep(keeps.iter().copied()).map_err(ParquetError::from);
-        self.copy(kind, kept.map_err(OutputError::encode(Path::new(kind.folder())))?)
-    }
 }
 
 /// Writes one part of the change feed.

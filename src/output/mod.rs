@@ -16,6 +16,7 @@
 //! It does not decide where a part begins or ends, does not know which pages are live, and reads
 //! no clock. A damaged file is an error of that file: reading one never panics.
 
+mod batch;
 mod changes;
 mod disk;
 mod inspect;
@@ -33,10 +34,8 @@ use std::{
 use parquet::errors::ParquetError;
 use serde::{Deserialize, Serialize};
 
-pub use changes::{
-    Change, ChangesWriter, ChunkRowKey, DeletedChunk, PageRowKey, RowBatch, RowBatches, read_rows,
-    write_changes_json,
-};
+pub use batch::{ChunkRowKey, PageRowKey, RowBatch, RowBatches, RowMark, read_rows};
+pub use changes::{Change, ChangesWriter, DeletedChunk, write_changes_json};
 pub use disk::{remove_file, remove_temporaries, write_json};
 pub use inspect::{FoundPart, Listing, check_file, list_files};
 pub use manifest::{

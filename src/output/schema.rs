@@ -165,6 +165,7 @@ pub const PAGES: &[Column] = &[
     column("token_count", Int64, "tokens of all its chunks"),
     column("content_hash", Text, "blake3 of `markdown`, 128 bits in hex").where_known(),
     column("duplicate_of", Text, "the page whose chunks stand for it").where_known(),
+    column("near_duplicate_of", Text, "the page that it is nearly equal to").where_known(),
     column("etag", Text, "the `ETag` field").where_known(),
     column("last_modified", Text, "the `Last-Modified` field").where_known(),
     column("version", Int32, "counts the contents that the page has had, from 1"),
@@ -217,7 +218,11 @@ const CHANGE: [Column; 4] = [
     column("run_id", Text, "the run that told it"),
     column("seq", Int64, "counts the changes of the corpus, from 0"),
     column("op", Text, "upsert, meta (same content, other place or time) or delete"),
-    column("reason", Text, "new_page, edited, rechunked, moved, page_gone, duplicate or filtered"),
+    column(
+        "reason",
+        Text,
+        "new_page, edited, rechunked, moved, marked, page_gone, duplicate or filtered",
+    ),
 ];
 
 /// Columns of a chunk that a deletion has as well.

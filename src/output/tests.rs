@@ -68,6 +68,7 @@ fn page(url: &str, texts: &[&str]) -> PageRecord {
         changed_at: Timestamp(1_650_000_000_000_000),
         elapsed_ms: 12,
         body_bytes: 345,
+        sketch: None,
         quality: Some(Quality {
             words: 12,
             link_density: Ratio::from_thousandths(250),

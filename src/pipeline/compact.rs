@@ -6,7 +6,9 @@ use super::RunError;
 use super::publish::{Publisher, blocking, run_id};
 use crate::config::Config;
 use crate::model::kill_point;
-use crate::output::{FileInfo, FileKind, PartWriter, RowBatch, read_rows};
+use crate::output::{
+    ChunkRowKey, FileInfo, FileKind, PageRowKey, PartWriter, RowBatch, RowMark, read_rows,
+};
 use crate::store::{LastVisit, PartHolds, SealedPart, Store, StoredPart};
 
 /// What a compaction did.
@@ -51,7 +53,7 @@ async fn compact_parts(publisher: &Publisher) -> Result<CompactReport, RunError>
     let before = row_parts(store).await?;
     for range in groups(&before, publisher.output.part_bytes) {
         let hash = publisher.config_hash.to_string();
-        let part = store.seal_compacted(publisher.run, &hash, range).await?;
+        let part = store.seal_compacted(publisher.run, &hash, range, PartHolds::Compacted).await?;
         publisher.materialize(&part).await?;
     }
     kill_point("compact.parts");
@@ -137,31 +139,42 @@ async fn copy(
             FileKind::Pages => live_pages(&publisher.store, &batch).await?,
             _ => live_chunks(&publisher.store, &batch).await?,
         };
-        let live = live.ok_or_else(|| rows.impossible())?;
-        writer = blocking(move || writer.copy_rows(kind, &batch, &live).map(|()| writer)).await?;
+        let (live, marks) = live.ok_or_else(|| rows.impossible())?;
+        writer = blocking(move || {
+            let marked = batch.marked(kind, &marks)?;
+            writer.copy_rows(kind, &marked, &live).map(|()| writer)
+        })
+        .await?;
     }
 }
 
+/// Whether each row counts, and what is said of it.
+type Live = (Vec<bool>, Vec<RowMark>);
+
 /// A page keeps the row of its last visit, and the one that holds the content of its chunks.
-async fn live_pages(store: &Store, batch: &RowBatch) -> Result<Option<Vec<bool>>, RunError> {
+async fn live_pages(store: &Store, batch: &RowBatch) -> Result<Option<Live>, RunError> {
     let Some(keys) = batch.page_keys() else { return Ok(None) };
     let visits = visits(store, keys.iter().map(|key| &key.url)).await?;
-    let is_live = |key: &crate::output::PageRowKey| {
-        visits.get(&key.url).is_none_or(|visit| {
-            let is_content = key.outcome == "collected" && visit.version == Some(key.version);
-            is_content || key.run_id == run_id(visit.run)
-        })
+    let row = |key: &PageRowKey| {
+        let Some(visit) = visits.get(&key.url) else { return (true, RowMark::default()) };
+        let is_content = key.outcome == "collected" && visit.version == Some(key.version);
+        let of = visit.mark.near_duplicate_of.clone().filter(|_| is_content);
+        let mark = RowMark { near_duplicate_of: of, is_repeated: false };
+        (is_content || key.run_id == run_id(visit.run), mark)
     };
-    Ok(Some(keys.iter().map(is_live).collect()))
+    Ok(Some(keys.iter().map(row).unzip()))
 }
 
-async fn live_chunks(store: &Store, batch: &RowBatch) -> Result<Option<Vec<bool>>, RunError> {
+async fn live_chunks(store: &Store, batch: &RowBatch) -> Result<Option<Live>, RunError> {
     let Some(keys) = batch.chunk_keys() else { return Ok(None) };
     let visits = visits(store, keys.iter().map(|key| &key.url)).await?;
-    let is_live = |key: &crate::output::ChunkRowKey| {
-        visits.get(&key.url).is_some_and(|visit| visit.version == Some(key.version))
+    let row = |key: &ChunkRowKey| {
+        let Some(visit) = visits.get(&key.url) else { return (false, RowMark::default()) };
+        let is_repeated = visit.mark.repeated.contains(&key.chunk_index);
+        let near_duplicate_of = visit.mark.near_duplicate_of.clone();
+        (visit.version == Some(key.version), RowMark { near_duplicate_of, is_repeated })
     };
-    Ok(Some(keys.iter().map(is_live).collect()))
+    Ok(Some(keys.iter().map(row).unzip()))
 }
 
 async fn visits<'a>(

@@ -101,6 +101,7 @@ impl PageInput {
             body_bytes: self.body.len() as u64,
             metadata: Metadata::default(),
             quality: None,
+            sketch: None,
             markdown: crate::model::Markdown::default(),
             counts: ContentCounts::default(),
             removed: Vec::new(),
@@ -266,6 +267,7 @@ impl Converter {
         record.removed = document.ledger.removals();
         record.counts = counts(&document);
         record.quality = document.quality;
+        record.sketch = document.sketch.filter(|_| is_collected);
         record.body_hash = Some(ContentHash::of(&input.body));
         if is_collected {
             record.content_hash = Some(ContentHash::of(document.markdown.as_str().as_bytes()));

@@ -33,7 +33,8 @@ pub(super) async fn tell_changes(
     let mut feed = Feed { publisher, writer, told: ChangeCounts::default() };
     for published in store.published_parts().await? {
         let is_new = (part.lo..=part.hi).contains(&published.id);
-        if !is_new || published.holds != PartHolds::Records {
+        let holds_news = matches!(published.holds, PartHolds::Records | PartHolds::Marked);
+        if !is_new || !holds_news {
             continue;
         }
         let files = published.files.iter().filter(|file| file.kind == FileKind::Chunks.folder());
@@ -150,7 +151,8 @@ fn change(key: &ChunkRowKey, untold: &HashMap<String, Untold>) -> Option<Change>
         return None;
     }
     Some(if page.told.contains(&key.chunk_id) {
-        Change { op: "meta", reason: "moved" }
+        let reason = if page.is_rechunked && page.told == page.live { "marked" } else { "moved" };
+        Change { op: "meta", reason }
     } else {
         Change { op: "upsert", reason: arrival(page) }
     })

@@ -13,7 +13,9 @@ use crate::output::{
     SCHEMA_VERSION, Superseded, Tombstone, list_files, remove_file, remove_temporaries,
     write_manifest,
 };
-use crate::store::{PartHolds, SealedPart, Store, StoredFile, SupersededBy};
+use crate::store::{
+    CommitRules, MarkCounts, PartHolds, SealedPart, Store, StoredFile, SupersededBy,
+};
 
 /// Records read from the spool at once.
 const SPOOL_BATCH: u32 = 64;
@@ -72,12 +74,25 @@ impl Publisher {
         }
     }
 
+    /// Says in the parts which pages and chunks others resemble. Nothing may wait in the spool; the
+    /// manifest is to be written behind it.
+    pub(super) async fn close_marks(&self, rules: CommitRules) -> Result<MarkCounts, RunError> {
+        self.store.settle_marks(rules).await?;
+        let hash = self.config_hash.to_string();
+        for part in self.store.unmarked_parts().await? {
+            let holds = PartHolds::Marked;
+            let marked = self.store.seal_compacted(self.run, &hash, (part, part), holds).await?;
+            self.materialize(&marked).await?;
+        }
+        Ok(self.store.mark_counts().await?)
+    }
+
     /// Writes a sealed part's files, then records that they are in place.
     pub(super) async fn materialize(&self, part: &SealedPart) -> Result<(), RunError> {
         match part.holds {
             PartHolds::Records => self.materialize_records(part).await,
             PartHolds::Changes => self.materialize_changes(part).await.map(|_| ()),
-            PartHolds::Compacted => {
+            PartHolds::Compacted | PartHolds::Marked => {
                 let files = compact::write_live_rows(self, part).await?;
                 let stored: Vec<StoredFile> = files.iter().map(stored_file).collect();
                 Ok(self.store.publish_compacted(part, &stored).await?)

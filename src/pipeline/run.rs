@@ -63,19 +63,24 @@ impl Run {
         unsettled: Arc<AtomicUsize>,
         ready: Option<UnboundedSender<Vec<String>>>,
     ) -> Writer {
-        let rules = CommitRules {
+        let rules = self.rules(max_depth);
+        let progress = Arc::clone(&self.progress);
+        Writer { publisher: self.publisher.clone(), rules, progress, unsettled, ready }
+    }
+
+    fn rules(&self, max_depth: u32) -> CommitRules {
+        CommitRules {
             run: self.number,
             max_depth,
             dedup: self.config.dedup,
             recrawl: self.config.recrawl,
             converter: self.publisher.config_hash,
-        };
-        let progress = Arc::clone(&self.progress);
-        Writer { publisher: self.publisher.clone(), rules, progress, unsettled, ready }
+        }
     }
 
-    /// Deletes what is gone, at most the share `most_deleted` of the corpus, tells the change feed, writes the summary and closes the state. All
-    /// pages of the run must be published.
+    /// Deletes what is gone, at most the share `most_deleted` of the corpus, marks what is alike,
+    /// tells the change feed, writes the summary and closes the state. All pages of the run must be
+    /// published.
     ///
     /// Only a run that has finished deletes: one that was cut may not have met what takes a
     /// page's place.
@@ -100,6 +105,7 @@ impl Run {
         if ending == Ending::Finished {
             summary.deletions = self.store.delete_condemned(self.number, most_deleted).await?;
         }
+        summary.marks = self.publisher.close_marks(self.rules(self.config.crawl.max_depth)).await?;
         summary.changes = self.publisher.close_changes().await?;
         for (authority, deferred) in &mut summary.deferred {
             deferred.pages = self.store.waiting(authority).await?;
@@ -125,6 +131,7 @@ impl Run {
         blocking(move || write_run(&folder, &written.run_id, &written)).await?;
         kill_point("run.summary");
         self.store.end_run(self.number, &summary.reason, summary.ended_at).await?;
-        self.publisher.write_manifest().await
+        self.publisher.write_manifest().await?;
+        self.publisher.remove_retired().await
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::model::{Ratio, Timestamp};
-use crate::store::{Deletions, StateReport};
+use crate::store::{Deletions, MarkCounts, StateReport};
 
 /// What a run did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -38,6 +38,8 @@ pub struct RunSummary {
     pub queued: u64,
     /// What was told to the change feed.
     pub changes: ChangeCounts,
+    /// How much of the corpus resembles another part of it, and is marked so.
+    pub marks: MarkCounts,
     /// Pages that were deleted because they are gone, or would have been.
     pub deletions: Deletions,
     /// When the next known page is due, in microseconds since 1970 UTC.

@@ -1,6 +1,7 @@
 //! What is the text like, and is it wanted?
 //!
-//! In: a document. Out: the same with its language and a [`Quality`]: signals by which a user can filter. Only
+//! In: a document. Out: the same with its language, a [`Quality`] (signals by which a user can
+//! filter) and a [`Sketch`] (by which texts like it are found). Only
 //! what the options ask for keeps a page out, and then under a reason of its own.
 //!
 //! All signals are of the text that a reader sees: Markdown's marks and the addresses of links do
@@ -17,7 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use self::prose::Prose;
 use self::words::Words;
-use crate::model::{Document, Exclusion, Heuristic, Quality, Ratio};
+use crate::model::{Document, Exclusion, Heuristic, Quality, Ratio, Sketch};
+
+/// Words of a run by which texts are held against each other (as in FineWeb).
+const SHINGLE_WORDS: usize = 5;
 
 /// Which pages are wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +96,7 @@ pub fn assess(document: &mut Document) {
         repetition: repetition::lines(&prose).chars,
         failed: heuristics::failed(&prose, &words),
     });
+    document.sketch = Sketch::of(words.list.windows(SHINGLE_WORDS).map(repetition::hash));
 }
 
 #[cfg(test)]

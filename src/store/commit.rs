@@ -56,19 +56,14 @@ impl Store {
         group: Vec<Committed>,
         rules: CommitRules,
     ) -> Result<Settled, StoreError> {
-        let failed = |source| self.failed("commit pages", source);
-        let transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
+        let mut commit = Commit::begin(self, rules).await?;
         kill_point("commit.begun");
-        let mut commit = Commit { store: self, transaction, rules, settled: Settled::default() };
         for page in group {
             commit.page(page).await?;
         }
-        let Commit { transaction, mut settled, .. } = commit;
         kill_point("commit.before");
-        transaction.commit().await.map_err(failed)?;
+        let settled = commit.end().await?;
         kill_point("commit.after");
-        settled.authorities.sort();
-        settled.authorities.dedup();
         Ok(settled)
     }
 }
@@ -79,6 +74,22 @@ pub(super) struct Commit<'a> {
     transaction: Transaction<'a, Sqlite>,
     pub(super) rules: CommitRules,
     settled: Settled,
+}
+
+impl<'a> Commit<'a> {
+    pub(super) async fn begin(store: &'a Store, rules: CommitRules) -> Result<Self, StoreError> {
+        let transaction = store.pool.begin_with("BEGIN IMMEDIATE").await;
+        let transaction = transaction.map_err(|source| store.failed("commit pages", source))?;
+        Ok(Self { store, transaction, rules, settled: Settled::default() })
+    }
+
+    pub(super) async fn end(self) -> Result<Settled, StoreError> {
+        let Self { store, transaction, mut settled, .. } = self;
+        transaction.commit().await.map_err(|source| store.failed("commit pages", source))?;
+        settled.authorities.sort();
+        settled.authorities.dedup();
+        Ok(settled)
+    }
 }
 
 impl Commit<'_> {
@@ -92,6 +103,7 @@ impl Commit<'_> {
 
     async fn page(&mut self, page: Committed) -> Result<(), StoreError> {
         let Committed { id, mut record, found } = page;
+        let sketch = record.sketch.take();
         let known = self.known(&record.url).await?;
         record.version = known.as_ref().map_or(1, |known| known.version.max(1));
         let now = record.fetched_at;
@@ -125,6 +137,7 @@ impl Commit<'_> {
         let id = self.write_page(id, &record, &place, converter).await?;
         if record.outcome == PageOutcome::Collected {
             self.note_chunks(id, &record).await?;
+            self.note_likeness(id, &record, sketch.as_ref()).await?;
         }
         if place.condemned.is_some() {
             self.release_duplicates(&record.url).await?;
@@ -230,14 +243,18 @@ impl Commit<'_> {
 
     async fn spool(&mut self, id: i64, record: &PageRecord) -> Result<(), StoreError> {
         let (body, bytes) = self.encode(record)?;
-        sqlx::query("INSERT INTO pending (page_id, version, bytes, body) VALUES (?1, ?2, ?3, ?4)")
-            .bind(id)
-            .bind(i64::from(record.version))
-            .bind(bytes)
-            .bind(body)
-            .execute(self.connection())
-            .await
-            .map_err(|source| self.failed(source))?;
+        sqlx::query(
+            "INSERT INTO pending (page_id, version, bytes, body, holds_content)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )
+        .bind(id)
+        .bind(i64::from(record.version))
+        .bind(bytes)
+        .bind(body)
+        .bind(record.outcome == PageOutcome::Collected)
+        .execute(self.connection())
+        .await
+        .map_err(|source| self.failed(source))?;
         self.settled.spooled_bytes += bytes.unsigned_abs();
         Ok(())
     }

@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 
 use super::parts::{SealedPart, record};
-use super::{Store, StoreError, StoredFile};
+use super::{Mark, PartHolds, Store, StoreError, StoredFile};
 use crate::model::kill_point;
 
 /// Which rows of a page still count.
@@ -15,10 +15,12 @@ pub struct LastVisit {
     pub run: i64,
     /// Which of its contents is in the corpus; `None` where none is.
     pub version: Option<u32>,
+    /// What is said of that content.
+    pub mark: Mark,
 }
 
 impl Store {
-    /// Fixes a part that is to take the place of parts `lo` to `hi`.
+    /// Fixes a part that is to take the place of parts `lo` to `hi`: a compacted or a marked one.
     ///
     /// # Errors
     ///
@@ -28,17 +30,19 @@ impl Store {
         run: i64,
         config_hash: &str,
         (lo, hi): (i64, i64),
+        holds: PartHolds,
     ) -> Result<SealedPart, StoreError> {
         let failed = |source| self.failed("seal a compacted part", source);
         let row = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash, holds)
-             VALUES (?1, ?2, 'sealed', ?3, ?4, 'compacted')
+             VALUES (?1, ?2, 'sealed', ?3, ?4, ?5)
              RETURNING id, lo, hi, run_id, config_hash, holds",
         )
         .bind(lo)
         .bind(hi)
         .bind(run)
         .bind(config_hash)
+        .bind(holds.name())
         .fetch_one(&self.pool)
         .await
         .map_err(failed)?;
@@ -68,6 +72,19 @@ impl Store {
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;
+        for step in [
+            "UPDATE page SET part_id = ?1 WHERE part_id BETWEEN ?2 AND ?3",
+            "UPDATE mark SET is_written = 1 WHERE page_id IN (SELECT id FROM page WHERE part_id = ?1)",
+            "DELETE FROM mark WHERE is_written = 1 AND near_duplicate_of IS NULL AND repeated = x''",
+        ] {
+            sqlx::query(step)
+                .bind(part.id)
+                .bind(part.lo)
+                .bind(part.hi)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
         kill_point("compact.before");
         transaction.commit().await.map_err(failed)?;
         kill_point("compact.after");
@@ -124,7 +141,8 @@ impl Store {
     pub async fn last_visits(&self, urls: &[String]) -> Result<Vec<LastVisit>, StoreError> {
         let failed = |source| self.failed("look pages up", source);
         let rows = sqlx::query(
-            "SELECT url, coalesce(run_id, 0) AS run_id, version, is_live FROM page
+            "SELECT url, coalesce(run_id, 0) AS run_id, version, is_live, near_duplicate_of, repeated
+             FROM page LEFT JOIN mark ON mark.page_id = page.id
              WHERE url IN (SELECT value FROM json_each(?1))",
         )
         .bind(serde_json::to_string(urls).unwrap_or_default())
@@ -138,6 +156,7 @@ impl Store {
                 url: row.try_get("url")?,
                 run: row.try_get("run_id")?,
                 version: is_live.then_some(version),
+                mark: Mark::of(row)?,
             })
         };
         rows.iter().map(visit).collect::<Result<_, _>>().map_err(failed)

@@ -57,7 +57,7 @@ impl Known {
 
     /// What the page was when it was visited last, if it was the duplicate of another.
     fn duplicate(&self) -> Option<PageOutcome> {
-        let by = [DuplicateBy::Body, DuplicateBy::Markdown]
+        let by = [DuplicateBy::Body, DuplicateBy::Markdown, DuplicateBy::Likeness]
             .into_iter()
             .find(|by| Some(by.code()) == self.reason.as_deref())?;
         Some(PageOutcome::Duplicate { of: self.duplicate_of.clone()?, by })
@@ -66,6 +66,19 @@ impl Known {
     /// The place in the order of originals: the least wins.
     fn rank(&self) -> (bool, usize, &str) {
         (self.is_alias, self.url.len(), &self.url)
+    }
+}
+
+/// What takes the place of a content in the corpus.
+#[derive(Clone, Copy)]
+pub(super) struct Successor<'a> {
+    pub(super) url: &'a str,
+    pub(super) version: u32,
+}
+
+impl<'a> Successor<'a> {
+    fn of(record: &'a PageRecord) -> Self {
+        Self { url: &record.url, version: record.version }
     }
 }
 
@@ -96,7 +109,7 @@ impl Commit<'_> {
                 return Ok(());
             }
             record.version = known.version + 1;
-            self.supersede(known, None, record).await?;
+            self.supersede(known, None, Successor::of(record)).await?;
         }
         if !self.rules.dedup.exact {
             return Ok(());
@@ -108,7 +121,7 @@ impl Commit<'_> {
             drop_content(record);
         } else {
             let of = PageOutcome::Duplicate { of: record.url.clone(), by };
-            self.supersede(&other, Some(of), record).await?;
+            self.supersede(&other, Some(of), Successor::of(record)).await?;
         }
         Ok(())
     }
@@ -167,11 +180,11 @@ impl Commit<'_> {
 
     /// Takes a live page's chunks out of the corpus. Where its record still waits in the spool it
     /// is rewritten there; one that a part holds is listed as superseded by `by`.
-    async fn supersede(
+    pub(super) async fn supersede(
         &mut self,
         page: &Known,
         outcome: Option<PageOutcome>,
-        by: &PageRecord,
+        by: Successor<'_>,
     ) -> Result<(), StoreError> {
         sqlx::query("UPDATE page SET is_live = 0, chunk_count = 0, token_count = 0, version = version + 1 WHERE id = ?1")
             .bind(page.id)
@@ -204,7 +217,7 @@ impl Commit<'_> {
         .bind(&page.document_id)
         .bind(&page.url)
         .bind(i64::from(page.version))
-        .bind(&by.url)
+        .bind(by.url)
         .bind(i64::from(by.version))
         .execute(self.connection())
         .await
@@ -220,7 +233,7 @@ impl Commit<'_> {
             "UPDATE page SET tries = 0, converter = NULL,
                  state = CASE WHEN state = 'done' THEN 'queued' ELSE state END
              WHERE duplicate_of = ?1 AND is_live = 0
-                 AND reason IN ('duplicate.body', 'duplicate.markdown')
+                 AND reason IN ('duplicate.body', 'duplicate.markdown', 'duplicate.near')
              RETURNING authority, state",
         )
         .bind(original)
@@ -262,7 +275,7 @@ impl Commit<'_> {
         record.outcome = outcome.clone();
         drop_content(&mut record);
         let (body, bytes) = self.encode(&record)?;
-        sqlx::query("UPDATE pending SET body = ?2, bytes = ?3 WHERE seq = ?1")
+        sqlx::query("UPDATE pending SET body = ?2, bytes = ?3, holds_content = 0 WHERE seq = ?1")
             .bind(seq)
             .bind(body)
             .bind(bytes)

@@ -19,7 +19,9 @@ mod dedup;
 mod error;
 mod feed;
 mod frontier;
+mod likeness;
 mod lock;
+mod marks;
 mod parts;
 mod report;
 mod spool;
@@ -39,12 +41,13 @@ pub use self::error::StoreError;
 pub use self::feed::Untold;
 pub use self::frontier::FoundUrl;
 use self::lock::Lock;
+pub use self::marks::{Mark, MarkCounts};
 pub use self::parts::{
     PartHolds, SealedPart, StoredFile, StoredPart, StoredTombstone, SupersededBy, SupersededVersion,
 };
 pub use self::report::{LiveDocument, PageFact, StateReport};
 pub use self::visits::{Deletions, RecrawlOptions, Revisit};
-use crate::model::{ContentHash, Timestamp, kill_point};
+use crate::model::{ContentHash, Ratio, Timestamp, kill_point};
 
 /// Where the state of a crawl is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,11 +69,34 @@ impl Default for StoreOptions {
 pub struct DedupOptions {
     /// Whether a page whose body or Markdown equals another's becomes its duplicate.
     pub exact: bool,
+    /// What becomes of a page that is nearly equal to another.
+    pub near: NearMode,
+    /// From which share of common runs of 5 words on two pages are nearly equal.
+    pub near_similarity: Ratio,
+    /// Fewest words of a page for that.
+    pub near_min_words: u32,
+}
+
+/// What becomes of pages that are nearly equal to another, and of chunks that other pages hold too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NearMode {
+    /// They are not looked for.
+    Off,
+    /// They are marked.
+    Mark,
+    /// Such pages leave the corpus as duplicates; such chunks are marked.
+    Drop,
 }
 
 impl Default for DedupOptions {
     fn default() -> Self {
-        Self { exact: true }
+        Self {
+            exact: true,
+            near: NearMode::Mark,
+            near_similarity: Ratio::from_thousandths(800),
+            near_min_words: 50,
+        }
     }
 }
 

@@ -15,19 +15,22 @@ pub enum PartHolds {
     Changes,
     /// What is live in parts that it replaces.
     Compacted,
+    /// What is live in a part that it replaces, with what is now said of it.
+    Marked,
 }
 
 impl PartHolds {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Records => "records",
             Self::Changes => "changes",
             Self::Compacted => "compacted",
+            Self::Marked => "marked",
         }
     }
 
     fn of(name: &str) -> Self {
-        [Self::Changes, Self::Compacted]
+        [Self::Changes, Self::Compacted, Self::Marked]
             .into_iter()
             .find(|holds| holds.name() == name)
             .unwrap_or(Self::Records)
@@ -208,6 +211,17 @@ impl Store {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         record(&mut transaction, part, files).await.map_err(failed)?;
         kill_point("publish.recorded");
+        sqlx::query(
+            "UPDATE page SET part_id = ?1 FROM pending
+             WHERE seq BETWEEN ?2 AND ?3 AND holds_content = 1
+                 AND page.id = pending.page_id AND page.version = pending.version",
+        )
+        .bind(part.id)
+        .bind(part.lo)
+        .bind(part.hi)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
         sqlx::query("DELETE FROM pending WHERE seq BETWEEN ?1 AND ?2")
             .bind(part.lo)
             .bind(part.hi)

@@ -54,6 +54,7 @@ fn record(path: &str, text: &str) -> PageRecord {
         body_bytes: 0,
         metadata: crate::model::Metadata::default(),
         quality: None,
+        sketch: None,
         markdown: Markdown::new(text),
         counts: crate::model::ContentCounts::default(),
         removed: Vec::new(),

@@ -51,7 +51,7 @@ fn cell(batch: &RecordBatch, name: &str, index: usize) -> String {
     }
 }
 
-/// What a corpus holds, whatever the order of its pages: for each chunk its page, place and text.
+/// What a corpus holds, whatever the order of its pages: for each chunk its page, place, text and flags.
 /// Contents that the manifest lists as superseded do not count; a chunk that stands twice fails
 /// the test.
 pub(crate) fn content(corpus: &Path) -> BTreeSet<Row> {
@@ -63,7 +63,7 @@ pub(crate) fn content(corpus: &Path) -> BTreeSet<Row> {
         .iter()
         .map(|old| (old["document_id"].as_str().unwrap().to_owned(), old["version"].to_string()))
         .collect();
-    let columns = ["document_id", "version", "url", "chunk_index", "text", "chunk_id"];
+    let columns = ["document_id", "version", "url", "chunk_index", "text", "chunk_id", "flags"];
     let mut rows = rows(corpus, "chunks", &columns);
     rows.retain(|row| !superseded.contains(&(row[0].clone(), row[1].clone())));
     let count = rows.len();
