@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
+use super::breadcrumbs::of_list;
 use super::tree::{NodeId, Tree};
 
 /// Properties whose values are things of the page themselves.
@@ -20,6 +21,7 @@ const MAX_THINGS: usize = 500;
 #[derive(Debug, Default)]
 pub(super) struct LinkedData {
     things: Vec<Map<String, Value>>,
+    breadcrumbs: Vec<String>,
 }
 
 impl LinkedData {
@@ -67,6 +69,9 @@ impl LinkedData {
     }
 
     fn read_thing(&mut self, mut thing: Map<String, Value>, waiting: &mut VecDeque<Value>) {
+        if self.breadcrumbs.is_empty() && is_a(&thing, "BreadcrumbList") {
+            self.breadcrumbs = of_list(&thing);
+        }
         for key in INNER {
             let is_inner = matches!(thing.get(*key), Some(Value::Array(_) | Value::Object(_)));
             waiting.extend(is_inner.then(|| thing.remove(*key)).flatten());
@@ -74,6 +79,11 @@ impl LinkedData {
         if thing.contains_key("@type") {
             self.things.push(thing);
         }
+    }
+
+    /// The names in the first list of breadcrumbs, the outermost first.
+    pub(super) fn breadcrumbs(&self) -> &[String] {
+        &self.breadcrumbs
     }
 
     /// The things of any of `types`, in page order.

@@ -5,15 +5,22 @@
 //! with a meaning (`time`, `rel=author`), the address. The title is the exception: the page's only
 //! main heading goes first, since all others also name the site.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::Addresses;
+use super::breadcrumbs::breadcrumbs;
 use super::linked_data::LinkedData;
+use super::meta::Meta;
 use super::tree::{NodeId, Tree};
-use crate::model::{Metadata, collapse};
+use crate::model::{FactSource, Metadata, collapse};
 
 /// Longest value that is a fact and not a text, in characters.
 const MAX_FACT_CHARS: usize = 300;
+
+/// Most keywords of a page.
+const MAX_KEYWORDS: usize = 50;
 
 /// Types of things that a page can be about, the most telling first.
 const MAIN_THINGS: &[&str] = &[
@@ -38,35 +45,108 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
     let meta = Meta::collect(tree);
     let things: Vec<&Map<String, Value>> =
         MAIN_THINGS.iter().filter_map(|name| data.of(std::slice::from_ref(name)).next()).collect();
-    let stated = |names: &[&str]| {
-        names.iter().find_map(|name| things.iter().find_map(|thing| fact(thing.get(*name)?)))
+    let linked = |names: &[&str]| {
+        let stated =
+            names.iter().find_map(|name| things.iter().find_map(|thing| fact(thing.get(*name)?)));
+        stated.map(|value| (value, FactSource::JsonLd))
     };
-    let site = || data.of(&["WebSite"]).find_map(|site| fact(site.get("name")?));
-    let title = stated(&["headline"])
+    let element = |value: Option<String>| value.map(|value| (value, FactSource::Element));
+    let site = || {
+        let name = data.of(&["WebSite"]).find_map(|site| fact(site.get("name")?));
+        name.map(|value| (value, FactSource::JsonLd))
+    };
+    let image = || {
+        let stated = things.iter().find_map(|thing| image_address(thing.get("image")?));
+        stated.map(|value| (value, FactSource::JsonLd))
+    };
+    let mut facts = Facts::default();
+    let title = element(only_main_heading(tree))
+        .or_else(|| linked(&["headline"]))
         .or_else(|| meta.first(&["og:title", "twitter:title", "dc.title", "headline"]))
-        .or_else(|| element_text(tree, "title"))
-        .or_else(|| stated(&["name"]));
+        .or_else(|| element(element_text(tree, "title")))
+        .or_else(|| linked(&["name"]));
+    let description = meta
+        .first(&["description", "og:description", "twitter:description", "dc.description"])
+        .or_else(|| linked(&["description"]));
+    let author = linked(&["author", "creator"])
+        .or_else(|| meta.first(&["author", "article:author", "dc.creator", "parsely-author"]))
+        .filter(|(author, _)| !author.starts_with("http"))
+        .or_else(|| author_element(tree));
+    let site_name = meta
+        .first(&["og:site_name", "application-name"])
+        .or_else(site)
+        .or_else(|| linked(&["publisher"]));
+    let image = image().or_else(|| meta.first(&["og:image", "og:image:url", "twitter:image"]));
+    let published_at = linked(&["datePublished", "dateCreated", "uploadDate"])
+        .or_else(|| meta.first(PUBLISHED))
+        .or_else(|| time_element(tree))
+        .or_else(|| addresses.date().map(|date| (date, FactSource::Address)));
+    let modified_at = linked(&["dateModified"]).or_else(|| meta.first(MODIFIED));
+    let keywords = keywords(&things, &meta);
     Metadata {
-        title: only_main_heading(tree).or(title),
-        description: meta
-            .first(&["description", "og:description", "twitter:description", "dc.description"])
-            .or_else(|| stated(&["description"])),
-        author: stated(&["author", "creator"])
-            .or_else(|| meta.first(&["author", "article:author", "dc.creator", "parsely-author"]))
-            .filter(|author| !author.starts_with("http"))
-            .or_else(|| author_element(tree)),
-        site_name: meta
-            .first(&["og:site_name", "application-name"])
-            .or_else(site)
-            .or_else(|| stated(&["publisher"])),
-        published_at: stated(&["datePublished", "dateCreated", "uploadDate"])
-            .or_else(|| meta.first(PUBLISHED))
-            .or_else(|| time_element(tree))
-            .or_else(|| addresses.date()),
-        modified_at: stated(&["dateModified"]).or_else(|| meta.first(MODIFIED)),
+        title: facts.take("title", title),
+        description: facts.take("description", description),
+        author: facts.take("author", author),
+        site_name: facts.take("site_name", site_name),
+        keywords: facts.take("keywords", keywords).unwrap_or_default(),
+        image: facts.take("image", image).and_then(|image| addresses.write(&image)),
+        breadcrumbs: facts.take("breadcrumbs", breadcrumbs(tree, data)).unwrap_or_default(),
+        published_at: facts.take("published_at", published_at),
+        modified_at: facts.take("modified_at", modified_at),
         canonical_url: canonical(tree, addresses),
         lang: declared_language(tree),
+        sources: facts.0,
         ..Metadata::default()
+    }
+}
+
+/// Where each fact comes from.
+#[derive(Default)]
+struct Facts(BTreeMap<String, FactSource>);
+
+impl Facts {
+    /// The value of a fact, whose source is noted.
+    fn take<T>(&mut self, name: &str, fact: Option<(T, FactSource)>) -> Option<T> {
+        let (value, source) = fact?;
+        self.0.insert(name.to_owned(), source);
+        Some(value)
+    }
+}
+
+/// What the page says it is about.
+fn keywords(things: &[&Map<String, Value>], meta: &Meta) -> Option<(Vec<String>, FactSource)> {
+    let linked = things.iter().find_map(|thing| match thing.get("keywords")? {
+        Value::Array(words) => {
+            Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","))
+        }
+        words => words.as_str().map(str::to_owned),
+    });
+    let (list, source) = match linked {
+        Some(list) => (list, FactSource::JsonLd),
+        None => meta
+            .first(&["keywords", "news_keywords", "parsely-tags", "dc.subject"])
+            .or_else(|| meta.all("article:tag"))?,
+    };
+    let mut words: Vec<String> = Vec::new();
+    for word in list.split([',', ';', '，', '、']).map(collapse) {
+        let is_new = !word.is_empty() && !words.contains(&word);
+        if is_new && word.chars().count() <= MAX_FACT_CHARS && words.len() < MAX_KEYWORDS {
+            words.push(word);
+        }
+    }
+    (!words.is_empty()).then_some((words, source))
+}
+
+/// The address in a JSON-LD image: itself, a thing's `url`, or the first of a list.
+fn image_address(image: &Value) -> Option<String> {
+    match image {
+        Value::String(address) => Some(address.clone()),
+        Value::Object(thing) => thing.get("url").and_then(Value::as_str).map(str::to_owned),
+        Value::Array(images) => images.first().and_then(|first| match first {
+            Value::Array(_) => None,
+            first => image_address(first),
+        }),
+        _ => None,
     }
 }
 
@@ -125,29 +205,7 @@ pub(super) fn robots(tree: &Tree) -> Vec<(String, String)> {
     elements(tree, "meta").filter_map(pair).collect()
 }
 
-/// The page's `meta` elements, in order.
-struct Meta(Vec<(String, String)>);
-
-impl Meta {
-    fn collect(tree: &Tree) -> Self {
-        let pairs = elements(tree, "meta").filter_map(|node| {
-            let name =
-                ["property", "name", "itemprop"].iter().find_map(|key| tree.attribute(node, key));
-            let content = collapse(tree.attribute(node, "content")?);
-            Some((name?.trim().to_ascii_lowercase(), content)).filter(|(_, c)| !c.is_empty())
-        });
-        Self(pairs.collect())
-    }
-
-    /// The content of the first of `names` that is given.
-    fn first(&self, names: &[&str]) -> Option<String> {
-        names.iter().find_map(|name| {
-            self.0.iter().find(|(stated, _)| stated == name).map(|(_, content)| content.clone())
-        })
-    }
-}
-
-fn elements<'a>(tree: &'a Tree, tag: &'a str) -> impl Iterator<Item = NodeId> + 'a {
+pub(super) fn elements<'a>(tree: &'a Tree, tag: &'a str) -> impl Iterator<Item = NodeId> + 'a {
     tree.descendants(NodeId::DOCUMENT).filter(move |node| tree.tag(*node) == tag)
 }
 
@@ -172,7 +230,7 @@ fn only_main_heading(tree: &Tree) -> Option<String> {
 }
 
 /// The first date that microdata calls that of publication, else that of the first `time`.
-fn time_element(tree: &Tree) -> Option<String> {
+fn time_element(tree: &Tree) -> Option<(String, FactSource)> {
     let stated = |node: NodeId| {
         let value = tree.attribute(node, "datetime").or_else(|| tree.attribute(node, "content"))?;
         Some(collapse(value)).filter(|value| !value.is_empty())
@@ -181,11 +239,12 @@ fn time_element(tree: &Tree) -> Option<String> {
         tree.attribute(*node, "itemprop").is_some_and(|name| name.contains("datePublished"))
     };
     let by_microdata = tree.descendants(NodeId::DOCUMENT).filter(is_publication).find_map(stated);
-    by_microdata.or_else(|| elements(tree, "time").find_map(stated))
+    let by_time = || elements(tree, "time").find_map(stated).map(|t| (t, FactSource::Element));
+    by_microdata.map(|date| (date, FactSource::Microdata)).or_else(by_time)
 }
 
 /// What microdata or a link calls the author.
-fn author_element(tree: &Tree) -> Option<String> {
+fn author_element(tree: &Tree) -> Option<(String, FactSource)> {
     let node = tree.descendants(NodeId::DOCUMENT).find(|node| {
         let has = |attribute: &str| {
             let value = tree.attribute(*node, attribute).unwrap_or_default();
@@ -194,7 +253,9 @@ fn author_element(tree: &Tree) -> Option<String> {
         has("itemprop") || has("rel")
     })?;
     let text = collapse(&tree.text_content(node));
-    (!text.is_empty() && text.chars().count() <= 80).then_some(text)
+    let by_microdata = tree.attribute(node, "itemprop").is_some();
+    let source = if by_microdata { FactSource::Microdata } else { FactSource::Element };
+    (!text.is_empty() && text.chars().count() <= 80).then_some((text, source))
 }
 
 fn canonical(tree: &Tree, addresses: &Addresses) -> Option<String> {

@@ -14,6 +14,7 @@
 //! What it does not do: it fetches nothing, runs no script, and reads no style sheet.
 
 mod blocks;
+mod breadcrumbs;
 mod code;
 mod content;
 mod delimiter;
@@ -25,6 +26,7 @@ mod linked_data;
 mod links;
 mod math;
 mod media;
+mod meta;
 mod metadata;
 mod noscript;
 mod parse;
@@ -46,7 +48,7 @@ use serde::{Deserialize, Serialize};
 use self::parse::ParseLimits;
 use self::tree::NodeId;
 use self::walk::PageView;
-use crate::model::{Document, Ledger, Markdown, PageFlag, WebUrl};
+use crate::model::{Document, FactSource, Ledger, Markdown, PageFlag, WebUrl};
 
 /// What is kept of a page, and the limits within which it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,6 +230,9 @@ fn extract_html(
     metadata.page_type = selection.page_type;
     if metadata.title.is_none() {
         metadata.title = first_heading(&markdown);
+        if metadata.title.is_some() {
+            metadata.sources.insert("title".to_owned(), FactSource::Element);
+        }
     }
     Ok(Document {
         metadata,

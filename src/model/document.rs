@@ -1,6 +1,7 @@
 //! A page as its reader sees it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,15 @@ pub struct Metadata {
     pub author: Option<String>,
     /// The name of the site.
     pub site_name: Option<String>,
+    /// What it is about, by its own word.
+    #[serde(default)]
+    pub keywords: Vec<String>,
+    /// The address of the image that stands for it.
+    #[serde(default)]
+    pub image: Option<String>,
+    /// The names of the pages above it, the outermost first.
+    #[serde(default)]
+    pub breadcrumbs: Vec<String>,
     /// When it was published, as the page writes it.
     pub published_at: Option<String>,
     /// When it was last changed, as the page writes it.
@@ -83,6 +93,29 @@ pub struct Metadata {
     pub lang_confidence: Option<Ratio>,
     /// What kind of page it is, where the main content was looked for.
     pub page_type: Option<PageType>,
+    /// Where each fact comes from, by the name of its column.
+    #[serde(default)]
+    pub sources: BTreeMap<String, FactSource>,
+}
+
+codes! {
+    /// Where a page states a fact about itself.
+    FactSource {
+        /// In JSON-LD.
+        JsonLd = "json-ld",
+        /// In Open Graph properties or their like.
+        OpenGraph = "open-graph",
+        /// In Dublin Core properties.
+        DublinCore = "dublin-core",
+        /// In another `meta` element.
+        Meta = "meta",
+        /// In microdata.
+        Microdata = "microdata",
+        /// In an element of the page itself.
+        Element = "element",
+        /// In its address.
+        Address = "address",
+    }
 }
 
 /// A heading that stands in a document's Markdown.

@@ -35,7 +35,7 @@ mod text;
 mod url;
 
 pub use chunk::{BlockKind, Chunk, ChunkFlag};
-pub use document::{Document, Heading, Markdown, Metadata, PageFlag};
+pub use document::{Document, FactSource, Heading, Markdown, Metadata, PageFlag};
 pub use hash::{ContentHash, chunk_id, document_id};
 pub use kill_point::{kill_page, kill_point};
 pub use ledger::{Ledger, Removal};

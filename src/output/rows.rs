@@ -85,11 +85,18 @@ fn page_contents(pages: &[&PageRecord]) -> Result<Vec<ArrayRef>, ArrowError> {
         texts(pages, |page| page.metadata.title.as_ref()),
         texts(pages, |page| page.metadata.description.as_ref()),
         texts(pages, |page| page.metadata.author.as_ref()),
+        texts(pages, |page| page.metadata.site_name.as_ref()),
+        lists(pages, |page| &page.metadata.keywords),
+        texts(pages, |page| page.metadata.image.as_ref()),
+        lists(pages, |page| &page.metadata.breadcrumbs),
         moments(pages, |page| moment(&page.metadata.published_at)),
         moments(pages, |page| moment(&page.metadata.modified_at)),
         texts(pages, |page| page.metadata.lang.as_ref()),
         shares(pages, |page| page.metadata.lang_confidence),
         texts(pages, |page| page.metadata.page_type.map(PageType::name)),
+        lists(pages, |page| {
+            page.metadata.sources.iter().map(|(name, source)| format!("{name}:{source}"))
+        }),
         texts(pages, |page| Some(page.markdown.as_str())),
         long_numbers(pages, |page| int64(page.counts.original_html_chars)),
         long_numbers(pages, |page| int64(page.counts.initial_markdown_chars)),

@@ -134,6 +134,10 @@ pub const PAGES: &[Column] = &[
     column("title", Text, "its main heading or its `title` element").where_known(),
     column("description", Text, "what the page says about itself").where_known(),
     column("author", Text, "who wrote it").where_known(),
+    column("site_name", Text, "the site that it belongs to, by its own word").where_known(),
+    column("keywords", Strings, "what it is about, by its own word"),
+    column("image", Text, "the image that stands for it").where_known(),
+    column("breadcrumbs", Strings, "the pages above it, the outermost first"),
     column("published_at", Timestamp, "when it was published, by its own word").where_known(),
     column("modified_at", Timestamp, "when it was changed, by its own word").where_known(),
     column("lang", Text, "an ISO 639-1 or 639-3 code").where_known(),
@@ -145,6 +149,7 @@ pub const PAGES: &[Column] = &[
     .where_known(),
     column("page_type", Text, "article, documentation, forum, product, listing, home or other")
         .where_known(),
+    column("metadata_sources", Strings, "where each fact comes from, as `column:source`"),
     column("markdown", Text, "the main content; empty where none was collected").body(),
     column("original_html_chars", Int64, "characters of the source as it was read"),
     column("initial_markdown_chars", Int64, "characters of the Markdown before cleaning"),

@@ -1,0 +1,65 @@
+//! The pages above a page, by its own word.
+
+use serde_json::{Map, Value};
+
+use super::linked_data::LinkedData;
+use super::tree::{NodeId, Tree};
+use crate::model::{FactSource, collapse};
+
+/// Most pages above a page; more is no trail.
+const MAX_CRUMBS: usize = 12;
+
+/// Longest name of such a page, in characters.
+const MAX_CRUMB_CHARS: usize = 200;
+
+/// The names of the pages above, the outermost first: from JSON-LD, else from the list that the
+/// page calls so.
+pub(super) fn breadcrumbs(tree: &Tree, data: &LinkedData) -> Option<(Vec<String>, FactSource)> {
+    let linked = data.breadcrumbs();
+    if is_trail(linked) {
+        return Some((linked.to_vec(), FactSource::JsonLd));
+    }
+    let list = tree.descendants(NodeId::DOCUMENT).find(|node| is_list(tree, *node))?;
+    let texts = |tag: &str| -> Vec<String> {
+        let parts = tree.descendants(list).filter(|node| tree.tag(*node) == tag);
+        let texts = parts.map(|node| plain(&tree.text_content(node)));
+        texts.filter(|text| !text.is_empty()).collect()
+    };
+    let trail = Some(texts("li")).filter(|items| is_trail(items)).unwrap_or_else(|| texts("a"));
+    is_trail(&trail).then_some((trail, FactSource::Element))
+}
+
+/// The trail that a JSON-LD `BreadcrumbList` states.
+pub(super) fn of_list(list: &Map<String, Value>) -> Vec<String> {
+    let Some(Value::Array(items)) = list.get("itemListElement") else { return Vec::new() };
+    let name = |item: &Value| {
+        let own = item.get("name").or_else(|| item.get("item")?.get("name"));
+        own.and_then(Value::as_str).map(collapse)
+    };
+    let place = |item: &Value| item.get("position").and_then(Value::as_u64).unwrap_or(u64::MAX);
+    let mut placed: Vec<(u64, String)> =
+        items.iter().filter_map(|item| Some((place(item), name(item)?))).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, name)| name).filter(|name| !name.is_empty()).collect()
+}
+
+fn is_trail(names: &[String]) -> bool {
+    let is_name = |name: &String| name.chars().count() <= MAX_CRUMB_CHARS;
+    !names.is_empty() && names.len() <= MAX_CRUMBS && names.iter().all(is_name)
+}
+
+fn is_list(tree: &Tree, node: NodeId) -> bool {
+    let is_crumb = |word: &str| {
+        let word = word.to_ascii_lowercase();
+        matches!(word.as_str(), "breadcrumb" | "breadcrumbs" | "breadcrumb-list" | "breadcrumblist")
+    };
+    let class = tree.attribute(node, "class").unwrap_or_default();
+    let label = tree.attribute(node, "aria-label").unwrap_or_default();
+    class.split_ascii_whitespace().any(is_crumb) || is_crumb(label.trim())
+}
+
+/// `text` without the marks that stand between names.
+fn plain(text: &str) -> String {
+    let is_mark = |c: char| c.is_whitespace() || matches!(c, '/' | '>' | '›' | '»' | '|' | '→');
+    collapse(text.trim_matches(is_mark))
+}
