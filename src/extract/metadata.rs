@@ -8,12 +8,13 @@
 use serde_json::{Map, Value};
 
 use super::Addresses;
+use super::index::Index;
 use super::linked_data::LinkedData;
 use super::tree::{NodeId, Tree};
 use crate::model::{Document, Metadata, collapse};
 
 /// Longest text that a language is recognized from, in bytes: more does not make it surer.
-const LANGUAGE_SAMPLE_BYTES: usize = 2_048;
+const LANGUAGE_SAMPLE_BYTES: usize = 1_024;
 
 /// Longest value that is a fact and not a text, in characters.
 const MAX_FACT_CHARS: usize = 300;
@@ -37,8 +38,13 @@ const MAIN_THINGS: &[&str] = &[
 ];
 
 /// Reads the metadata.
-pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Metadata {
-    let meta = Meta::collect(tree);
+pub(super) fn read(
+    tree: &Tree,
+    index: &Index,
+    addresses: &Addresses,
+    data: &LinkedData,
+) -> Metadata {
+    let meta = Meta::collect(tree, index);
     let things: Vec<&Map<String, Value>> =
         MAIN_THINGS.iter().filter_map(|name| data.of(std::slice::from_ref(name)).next()).collect();
     let stated = |names: &[&str]| {
@@ -47,28 +53,28 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
     let site = || data.of(&["WebSite"]).find_map(|site| fact(site.get("name")?));
     let title = stated(&["headline"])
         .or_else(|| meta.first(&["og:title", "twitter:title", "dc.title", "headline"]))
-        .or_else(|| element_text(tree, "title"))
+        .or_else(|| title_element(tree, index))
         .or_else(|| stated(&["name"]));
     Metadata {
-        title: only_main_heading(tree).or(title),
+        title: only_main_heading(tree, index).or(title),
         description: meta
             .first(&["description", "og:description", "twitter:description", "dc.description"])
             .or_else(|| stated(&["description"])),
         author: stated(&["author", "creator"])
             .or_else(|| meta.first(&["author", "article:author", "dc.creator", "parsely-author"]))
             .filter(|author| !author.starts_with("http"))
-            .or_else(|| author_element(tree)),
+            .or_else(|| author_element(tree, index)),
         site_name: meta
             .first(&["og:site_name", "application-name"])
             .or_else(site)
             .or_else(|| stated(&["publisher"])),
         published_at: stated(&["datePublished", "dateCreated", "uploadDate"])
             .or_else(|| meta.first(PUBLISHED))
-            .or_else(|| time_element(tree))
+            .or_else(|| time_element(tree, index))
             .or_else(|| addresses.date()),
         modified_at: stated(&["dateModified"]).or_else(|| meta.first(MODIFIED)),
-        canonical_url: canonical(tree, addresses),
-        lang: declared_language(tree),
+        canonical_url: canonical(tree, index, addresses),
+        lang: declared_language(tree, index),
         page_type: None,
     }
 }
@@ -118,14 +124,14 @@ fn fact(value: &Value) -> Option<String> {
 }
 
 /// Name and content of every `meta` element that has both: some speak to robots.
-pub(super) fn robots(tree: &Tree) -> Vec<(String, String)> {
+pub(super) fn robots(tree: &Tree, index: &Index) -> Vec<(String, String)> {
     let pair = |node| {
         let name = tree.attribute(node, "name")?.trim().to_ascii_lowercase();
         let is_for_robots = name == "robots" || name.ends_with("bot");
         is_for_robots
             .then(|| (name, tree.attribute(node, "content").unwrap_or_default().to_owned()))
     };
-    elements(tree, "meta").filter_map(pair).collect()
+    index.elements(tree, "meta").filter_map(pair).collect()
 }
 
 /// Sets the document's language to that of its text, where that can be told, and leaves the
@@ -222,8 +228,8 @@ fn short_code(lang: whatlang::Lang) -> &'static str {
 struct Meta(Vec<(String, String)>);
 
 impl Meta {
-    fn collect(tree: &Tree) -> Self {
-        let pairs = elements(tree, "meta").filter_map(|node| {
+    fn collect(tree: &Tree, index: &Index) -> Self {
+        let pairs = index.elements(tree, "meta").filter_map(|node| {
             let name =
                 ["property", "name", "itemprop"].iter().find_map(|key| tree.attribute(node, key));
             let content = collapse(tree.attribute(node, "content")?);
@@ -240,19 +246,16 @@ impl Meta {
     }
 }
 
-fn elements<'a>(tree: &'a Tree, tag: &'a str) -> impl Iterator<Item = NodeId> + 'a {
-    tree.descendants(NodeId::DOCUMENT).filter(move |node| tree.tag(*node) == tag)
-}
-
-fn element_text(tree: &Tree, tag: &str) -> Option<String> {
-    let text = elements(tree, tag).next().map(|node| collapse(&tree.text_content(node)))?;
+fn title_element(tree: &Tree, index: &Index) -> Option<String> {
+    let text =
+        index.elements(tree, "title").next().map(|node| collapse(&tree.text_content(node)))?;
     (!text.is_empty()).then_some(text)
 }
 
 /// The text of the page's `h1`, where there is exactly one: most exact, since a `title` also
 /// names the site.
-fn only_main_heading(tree: &Tree) -> Option<String> {
-    let mut headings = elements(tree, "h1");
+fn only_main_heading(tree: &Tree, index: &Index) -> Option<String> {
+    let mut headings = index.elements(tree, "h1");
     let (first, second) = (headings.next()?, headings.next());
     let mut text = String::new();
     for node in tree.descendants(first) {
@@ -265,7 +268,7 @@ fn only_main_heading(tree: &Tree) -> Option<String> {
 }
 
 /// The first date that microdata calls that of publication, else that of the first `time`.
-fn time_element(tree: &Tree) -> Option<String> {
+fn time_element(tree: &Tree, index: &Index) -> Option<String> {
     let stated = |node: NodeId| {
         let value = tree.attribute(node, "datetime").or_else(|| tree.attribute(node, "content"))?;
         Some(collapse(value)).filter(|value| !value.is_empty())
@@ -273,13 +276,13 @@ fn time_element(tree: &Tree) -> Option<String> {
     let is_publication = |node: &NodeId| {
         tree.attribute(*node, "itemprop").is_some_and(|name| name.contains("datePublished"))
     };
-    let by_microdata = tree.descendants(NodeId::DOCUMENT).filter(is_publication).find_map(stated);
-    by_microdata.or_else(|| elements(tree, "time").find_map(stated))
+    let by_microdata = index.statements.iter().copied().filter(is_publication).find_map(stated);
+    by_microdata.or_else(|| index.elements(tree, "time").find_map(stated))
 }
 
 /// What microdata or a link calls the author.
-fn author_element(tree: &Tree) -> Option<String> {
-    let node = tree.descendants(NodeId::DOCUMENT).find(|node| {
+fn author_element(tree: &Tree, index: &Index) -> Option<String> {
+    let node = index.statements.iter().copied().find(|node| {
         let has = |attribute: &str| {
             let value = tree.attribute(*node, attribute).unwrap_or_default();
             value.split_ascii_whitespace().any(|word| word == "author")
@@ -290,16 +293,16 @@ fn author_element(tree: &Tree) -> Option<String> {
     (!text.is_empty() && text.chars().count() <= 80).then_some(text)
 }
 
-fn canonical(tree: &Tree, addresses: &Addresses) -> Option<String> {
-    let link = elements(tree, "link").find(|node| {
+fn canonical(tree: &Tree, index: &Index, addresses: &Addresses) -> Option<String> {
+    let link = index.elements(tree, "link").find(|node| {
         let rel = tree.attribute(*node, "rel").unwrap_or_default();
         rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"))
     })?;
     addresses.page(tree.attribute(link, "href")?).map(|url| url.key().to_string())
 }
 
-fn declared_language(tree: &Tree) -> Option<String> {
-    let html = elements(tree, "html").next()?;
+fn declared_language(tree: &Tree, index: &Index) -> Option<String> {
+    let html = index.elements(tree, "html").next()?;
     let lang = tree.attribute(html, "lang").or_else(|| tree.attribute(html, "xml:lang"))?;
     let primary = lang.split(['-', '_']).next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_code =
