@@ -155,11 +155,22 @@ impl Walker<'_> {
         let stated = self.page.tree.attribute(node, "value").and_then(number);
         let Some(numbering) = self.numbers.last_mut() else { return };
         let number = stated.unwrap_or(numbering.next);
-        if number != numbering.implied {
-            self.pieces.extend([Piece::Close, Piece::Open(Container::List(Some(number)))]);
-        }
+        let is_implied = number == numbering.implied;
         numbering.implied = number + 1;
         numbering.next = if numbering.is_reversed { number.saturating_sub(1) } else { number + 1 };
+        if !is_implied {
+            self.begin_list_anew(number);
+        }
+    }
+
+    /// Goes on with another list, where this one has items.
+    fn begin_list_anew(&mut self, first: u32) {
+        self.drop_empty_items();
+        if let Some(Piece::Open(Container::List(number))) = self.pieces.last_mut() {
+            *number = Some(first);
+        } else {
+            self.pieces.extend([Piece::Close, Piece::Open(Container::List(Some(first)))]);
+        }
     }
 
     pub(super) fn check_box(&mut self, node: NodeId) {
