@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
 
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use corpus::chunk::{ChunkInput, ChunkOptions, Tokenizer, chunk};
 use corpus::config::Config;
@@ -12,8 +12,13 @@ use corpus::model::{Ledger, document_id};
 use corpus::pipeline::{Clock, Converter, Input, LocalJob, PageInput, convert_to_sink};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-fn pages() -> Vec<Vec<u8>> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo-site")];
+fn demo_site() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo-site")
+}
+
+/// The HTML pages in `folder` and below.
+fn pages(folder: PathBuf) -> Vec<Vec<u8>> {
+    let mut folders = vec![folder];
     let mut pages = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -28,10 +33,35 @@ fn pages() -> Vec<Vec<u8>> {
     pages
 }
 
+fn texts(pages: &[Vec<u8>]) -> Vec<String> {
+    pages.iter().map(|page| String::from_utf8_lossy(page).into_owned()).collect()
+}
+
+/// Whole pages to Markdown, beside what it costs to parse them into the trees of html5ever's users.
+/// `CORPUS_BENCH_PAGES` names a folder of pages; without it the demo site is converted.
+fn markdown(criterion: &mut Criterion) {
+    let folder = std::env::var_os("CORPUS_BENCH_PAGES").map_or_else(demo_site, PathBuf::from);
+    let texts = texts(&pages(folder));
+    let options = ExtractOptions { main_content: "off".to_owned(), ..ExtractOptions::default() };
+    let mut group = criterion.benchmark_group("markdown");
+    group.throughput(Throughput::Bytes(texts.iter().map(String::len).sum::<usize>() as u64));
+    group.bench_function("html5ever into a tree", |bencher| {
+        let nodes = |text| scraper::Html::parse_document(text).tree.nodes().len();
+        bencher.iter(|| texts.iter().map(|text| nodes(black_box(text))).sum::<usize>());
+    });
+    group.bench_function("whole page", |bencher| {
+        let bytes = |text| {
+            let source = Source { text, url: None, format: SourceFormat::Html };
+            extract(source, &options, Ledger::default()).unwrap().markdown.as_str().len()
+        };
+        bencher.iter(|| texts.iter().map(|text| bytes(black_box(text))).sum::<usize>());
+    });
+    group.finish();
+}
+
 fn stages(criterion: &mut Criterion) {
-    let pages = pages();
-    let texts: Vec<String> =
-        pages.iter().map(|page| String::from_utf8_lossy(page).into_owned()).collect();
+    let pages = pages(demo_site());
+    let texts = texts(&pages);
     let bytes: usize = texts.iter().map(String::len).sum();
     let options = ExtractOptions::default();
     let document = |text: &str| {
@@ -80,7 +110,7 @@ fn stages(criterion: &mut Criterion) {
 }
 
 fn pipeline(criterion: &mut Criterion) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/demo-site");
+    let folder = demo_site();
     let job = LocalJob {
         config: Config::default(),
         inputs: vec![Input::Path(folder)],
@@ -92,5 +122,5 @@ fn pipeline(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, stages, pipeline);
+criterion_group!(benches, markdown, stages, pipeline);
 criterion_main!(benches);

@@ -46,7 +46,7 @@ pub fn clean(document: &mut Document, options: CleanOptions) {
     for (rule, line) in removed {
         document.ledger.remove(rule, &line);
     }
-    document.markdown = Markdown::new(&join_blank_lines(&kept));
+    document.markdown = Markdown::new(join_blank_lines(&kept));
 }
 
 /// Whether `line` belongs to a code block, fences included; `fence` is the one that is open.

@@ -4,13 +4,38 @@ use super::code;
 use super::piece::{CodeBlock, Container, MAX_NUMBER, Piece, TaskState};
 use super::table::{Section, TableBuilder, is_layout};
 use super::tree::{NodeId, Tree};
-use super::walk::{ContainerKind, ContextKind, Descend, Ending, Walker};
+use super::walk::{ContextKind, Descend, Ending, Walker};
+
+/// What holds blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ContainerKind {
+    /// A quotation.
+    Quote,
+    /// A list of bullets.
+    List,
+    /// A list of numbers.
+    OrderedList,
+    /// An item of a list.
+    Item,
+}
+
+/// How far an ordered list has counted.
+#[derive(Clone, Copy)]
+pub(super) struct Numbering {
+    /// The number of the next item.
+    pub(super) next: u32,
+    /// The number that Markdown would give it.
+    pub(super) implied: u32,
+    /// Whether it counts down.
+    pub(super) is_reversed: bool,
+}
 
 impl Walker<'_> {
     /// Adds a block. One that stands directly in a list belongs to the item before it.
     pub(super) fn block(&mut self, block: Piece) {
         if !self.is_in_list() {
-            return self.pieces.push(block);
+            self.pieces.push(block);
+            return self.hand_over();
         }
         if self.pieces.last() == Some(&Piece::Close) {
             self.pieces.pop();
@@ -44,6 +69,9 @@ impl Walker<'_> {
     }
 
     pub(super) fn open_container(&mut self, container: Container) {
+        if let Container::List(Some(first)) = container {
+            self.numbers.push(Numbering { next: first, implied: first, is_reversed: false });
+        }
         self.containers.push(match container {
             Container::Quote => ContainerKind::Quote,
             Container::List(None) => ContainerKind::List,
@@ -58,6 +86,9 @@ impl Walker<'_> {
     pub(super) fn close_container(&mut self) {
         self.flush();
         let kind = self.containers.pop();
+        if kind == Some(ContainerKind::OrderedList) {
+            self.numbers.pop();
+        }
         let is_counted = kind == Some(ContainerKind::Item)
             && self.containers.last() == Some(&ContainerKind::OrderedList);
         match self.pieces.as_mut_slice() {
@@ -76,6 +107,7 @@ impl Walker<'_> {
                 self.pieces.push(Piece::Close);
             }
         }
+        self.hand_over();
     }
 
     /// Drops the empty items at the end of a list.
@@ -92,7 +124,11 @@ impl Walker<'_> {
     pub(super) fn enter_list(&mut self, node: NodeId) {
         let tree = self.page.tree;
         let kind = (tree.tag(node) == "ol").then(|| first_number(tree, node));
+        let depth = self.numbers.len();
         self.enter_container(node, Container::List(kind));
+        if let Some(numbering) = self.numbers.get_mut(depth) {
+            numbering.is_reversed = tree.attribute(node, "reversed").is_some();
+        }
     }
 
     pub(super) fn enter_item(&mut self, node: NodeId) {
@@ -101,11 +137,39 @@ impl Walker<'_> {
             if !self.is_in_list() {
                 self.enter_container(node, Container::List(None));
             }
+            self.number_item(node);
             self.enter_container(node, Container::Item(None));
         } else {
             self.push_frame(node, Ending::Block);
             self.run().text("-");
             self.run().space();
+        }
+    }
+
+    /// Counts the item at `node`. Markdown counts up from the first item of a list, so that an item
+    /// with another number begins a list of its own.
+    fn number_item(&mut self, node: NodeId) {
+        if self.containers.last() != Some(&ContainerKind::OrderedList) {
+            return;
+        }
+        let stated = self.page.tree.attribute(node, "value").and_then(number);
+        let Some(numbering) = self.numbers.last_mut() else { return };
+        let number = stated.unwrap_or(numbering.next);
+        let is_implied = number == numbering.implied;
+        numbering.implied = number + 1;
+        numbering.next = if numbering.is_reversed { number.saturating_sub(1) } else { number + 1 };
+        if !is_implied {
+            self.begin_list_anew(number);
+        }
+    }
+
+    /// Goes on with another list, where this one has items.
+    fn begin_list_anew(&mut self, first: u32) {
+        self.drop_empty_items();
+        if let Some(Piece::Open(Container::List(number))) = self.pieces.last_mut() {
+            *number = Some(first);
+        } else {
+            self.pieces.extend([Piece::Close, Piece::Open(Container::List(Some(first)))]);
         }
     }
 
@@ -222,10 +286,25 @@ impl Walker<'_> {
 
 /// The number of the first item of the `ol` at `id`.
 fn first_number(tree: &Tree, id: NodeId) -> u32 {
-    let first = tree.children(id).find(|child| tree.tag(*child) == "li");
-    let stated = first
+    let items = || tree.children(id).filter(|child| tree.tag(*child) == "li");
+    let stated = items()
+        .next()
         .and_then(|item| tree.attribute(item, "value"))
         .or_else(|| tree.attribute(id, "start"));
-    let number = stated.and_then(|number| number.trim().parse().ok());
-    number.unwrap_or(1_u32).min(MAX_NUMBER)
+    let count = || u32::try_from(items().count()).ok();
+    let implied = tree.attribute(id, "reversed").and_then(|_| count());
+    stated.and_then(number).or(implied).unwrap_or(1).min(MAX_NUMBER)
+}
+
+/// A number that Markdown can write.
+fn number(stated: &str) -> Option<u32> {
+    stated.trim().parse().ok().map(|number: u32| number.min(MAX_NUMBER))
+}
+
+/// The level of the heading that elements named `tag` are, if they are.
+pub(super) fn heading_level(tag: &str) -> Option<u8> {
+    match tag.as_bytes() {
+        [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
+        _ => None,
+    }
 }

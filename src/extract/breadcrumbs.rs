@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::index::Index;
 use super::linked_data::LinkedData;
-use super::tree::{NodeId, Tree};
+use super::tree::Tree;
 use crate::model::{FactSource, collapse};
 
 /// Most pages above a page; more is no trail.
@@ -14,12 +15,16 @@ const MAX_CRUMB_CHARS: usize = 200;
 
 /// The names of the pages above, the outermost first: from JSON-LD, else from the list that the
 /// page calls so.
-pub(super) fn breadcrumbs(tree: &Tree, data: &LinkedData) -> Option<(Vec<String>, FactSource)> {
+pub(super) fn breadcrumbs(
+    tree: &Tree,
+    index: &Index,
+    data: &LinkedData,
+) -> Option<(Vec<String>, FactSource)> {
     let linked = data.breadcrumbs();
     if is_trail(linked) {
         return Some((linked.to_vec(), FactSource::JsonLd));
     }
-    let list = tree.descendants(NodeId::DOCUMENT).find(|node| is_list(tree, *node))?;
+    let list = index.breadcrumbs?;
     let texts = |tag: &str| -> Vec<String> {
         let parts = tree.descendants(list).filter(|node| tree.tag(*node) == tag);
         let texts = parts.map(|node| plain(&tree.text_content(node)));
@@ -48,14 +53,14 @@ fn is_trail(names: &[String]) -> bool {
     !names.is_empty() && names.len() <= MAX_CRUMBS && names.iter().all(is_name)
 }
 
-fn is_list(tree: &Tree, node: NodeId) -> bool {
+/// Whether a class or a label calls its element a list of breadcrumbs.
+pub(super) fn names_breadcrumbs(value: &str) -> bool {
+    // Most values are not looked at word by word.
     let is_crumb = |word: &str| {
         let word = word.to_ascii_lowercase();
         matches!(word.as_str(), "breadcrumb" | "breadcrumbs" | "breadcrumb-list" | "breadcrumblist")
     };
-    let class = tree.attribute(node, "class").unwrap_or_default();
-    let label = tree.attribute(node, "aria-label").unwrap_or_default();
-    class.split_ascii_whitespace().any(is_crumb) || is_crumb(label.trim())
+    value.contains("readcrumb") && value.split_ascii_whitespace().any(is_crumb)
 }
 
 /// `text` without the marks that stand between names.

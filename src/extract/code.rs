@@ -53,6 +53,65 @@ const NO_LANGUAGE: &[&str] = &[
     "notranslate",
 ];
 
+/// Languages whose name alone says what code is in.
+const LANGUAGES: &[&str] = &[
+    "bash",
+    "c++",
+    "clojure",
+    "cpp",
+    "csharp",
+    "css",
+    "dart",
+    "diff",
+    "dockerfile",
+    "elixir",
+    "erlang",
+    "fortran",
+    "go",
+    "golang",
+    "graphql",
+    "groovy",
+    "haskell",
+    "html",
+    "ini",
+    "java",
+    "javascript",
+    "js",
+    "json",
+    "jsx",
+    "julia",
+    "kotlin",
+    "latex",
+    "lua",
+    "makefile",
+    "markdown",
+    "matlab",
+    "nginx",
+    "ocaml",
+    "perl",
+    "php",
+    "powershell",
+    "protobuf",
+    "python",
+    "r",
+    "ruby",
+    "rust",
+    "scala",
+    "scheme",
+    "scss",
+    "shell",
+    "sql",
+    "swift",
+    "toml",
+    "ts",
+    "tsx",
+    "typescript",
+    "xml",
+    "yaml",
+    "yml",
+    "zig",
+];
+
 /// Whether the element at `id` is a gutter or a button of a code block.
 pub(super) fn is_gutter(tree: &Tree, id: NodeId) -> bool {
     let Some(element) = tree.element(id) else { return false };
@@ -165,7 +224,7 @@ pub(super) fn language(tree: &Tree, id: NodeId) -> String {
 
 fn declared_language(tree: &Tree, node: NodeId) -> Option<String> {
     let element = tree.element(node)?;
-    let data = ["data-lang", "data-language", "data-code-language"];
+    let data = ["data-lang", "data-language", "data-code-language", "data-enlighter-language"];
     let from_data = data.iter().find_map(|name| element.attribute(name));
     let classes = element.attribute("class").unwrap_or_default();
     from_data
@@ -182,14 +241,25 @@ fn brush(classes: &str) -> Option<String> {
 }
 
 fn from_class(class: &str) -> Option<String> {
-    let prefixes =
-        ["language-", "lang-", "highlight-source-", "highlight-text-", "highlight-", "sourceCode-"];
+    let prefixes = [
+        "language-",
+        "lang-",
+        "lang:",
+        "highlight-source-",
+        "highlight-text-",
+        "highlight-",
+        "sourceCode-",
+    ];
     prefixes.iter().find_map(|prefix| class.strip_prefix(prefix)).and_then(known)
 }
 
-/// `<pre class="sourceCode python">` and `<code class="hljs rust">`: the word beside the mark.
+/// `<pre class="sourceCode python">` and `<code class="hljs rust">`: the word beside the mark; and
+/// `<code class="ruby">`, where it stands alone.
 fn bare_class(tag: &str, classes: &str) -> Option<String> {
     let words: Vec<&str> = classes.split_ascii_whitespace().collect();
+    if let ("pre" | "code", [word]) = (tag, words.as_slice()) {
+        return known(word).filter(|word| LANGUAGES.contains(&word.as_str()));
+    }
     let is_marked =
         words.iter().any(|word| matches!(*word, "hljs" | "sourceCode" | "prettyprint" | "src"));
     if !is_marked || !matches!(tag, "pre" | "code" | "div") {

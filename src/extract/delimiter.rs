@@ -58,8 +58,8 @@ impl DelimiterRun {
     pub(super) fn new(text: &str, span: Range<usize>, mark: u8) -> Self {
         let before = text.get(..span.start).and_then(|text| text.chars().next_back());
         let after = text.get(span.end..).and_then(|text| text.chars().next());
-        let (old_open, old_close) = if mark == b'~' {
-            // No specification: some renderers look at white space alone.
+        let (old_open, old_close) = if mark == b'~' && span.len() > 1 {
+            // No specification: of two tildes some renderers look at white space alone.
             let is_word = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
             (is_word(after), is_word(before))
         } else {

@@ -101,6 +101,17 @@ impl Walker<'_> {
         Descend::Past
     }
 
+    /// A formula between TeX marks, where the element holds one.
+    pub(super) fn delimited_formula(&mut self, node: NodeId) -> bool {
+        let Some((number, formula)) = math::delimited(self.page.tree, node) else { return false };
+        if formula.is_block {
+            self.flush();
+        }
+        self.run().text(&number);
+        self.formula(formula);
+        true
+    }
+
     fn formula(&mut self, formula: Formula) {
         let Formula { tex, is_block } = formula;
         if is_block && self.kind() == ContextKind::Flow {

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value};
 
 use super::breadcrumbs::of_list;
-use super::tree::{NodeId, Tree};
+use super::index::Index;
+use super::tree::Tree;
 
 /// Properties whose values are things of the page themselves.
 const INNER: &[&str] =
@@ -26,13 +27,11 @@ pub(super) struct LinkedData {
 
 impl LinkedData {
     /// Reads every JSON-LD script; one that is no JSON is left out.
-    pub(super) fn read(tree: &Tree) -> Self {
+    pub(super) fn read(tree: &Tree, index: &Index) -> Self {
         let mut data = Self::default();
-        for node in tree.descendants(NodeId::DOCUMENT) {
+        for node in index.elements(tree, "script") {
             let kind = tree.attribute(node, "type").unwrap_or_default();
-            let is_data = tree.tag(node) == "script"
-                && kind.trim().to_ascii_lowercase().starts_with("application/ld+json");
-            if is_data {
+            if kind.trim().to_ascii_lowercase().starts_with("application/ld+json") {
                 data.read_script(&tree.text_content(node));
             }
         }

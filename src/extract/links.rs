@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::Addresses;
+use super::index::Index;
 use super::tree::{NodeId, Tree};
 use crate::model::{Refresh, WebUrl};
 
@@ -11,11 +12,18 @@ use crate::model::{Refresh, WebUrl};
 ///
 /// Links marked `nofollow`, `ugc` or `sponsored` are not the page's recommendation and are left
 /// out.
-pub(super) fn outlinks(tree: &Tree, addresses: &Addresses, max: usize) -> (Vec<WebUrl>, bool) {
+pub(super) fn outlinks(
+    tree: &Tree,
+    index: &Index,
+    addresses: &Addresses,
+    max: usize,
+) -> (Vec<WebUrl>, bool) {
     let mut seen = HashSet::new();
     let mut outlinks = Vec::new();
-    for node in tree.descendants(NodeId::DOCUMENT) {
-        let Some(url) = target(tree, node).and_then(|href| addresses.page(&href)) else { continue };
+    for node in &index.statements {
+        let Some(url) = target(tree, *node).and_then(|href| addresses.page(&href)) else {
+            continue;
+        };
         if seen.contains(&url) {
             continue;
         }
@@ -29,9 +37,9 @@ pub(super) fn outlinks(tree: &Tree, addresses: &Addresses, max: usize) -> (Vec<W
 }
 
 /// Where the page sends its reader before it can be read.
-pub(super) fn redirect(tree: &Tree, addresses: &Addresses) -> Option<WebUrl> {
-    tree.descendants(NodeId::DOCUMENT).find_map(|node| {
-        let element = tree.element(node).filter(|element| element.tag() == "meta")?;
+pub(super) fn redirect(tree: &Tree, index: &Index, addresses: &Addresses) -> Option<WebUrl> {
+    index.statements.iter().find_map(|node| {
+        let element = tree.element(*node).filter(|element| element.tag() == "meta")?;
         is_refresh(element.attribute("http-equiv")).then_some(())?;
         let refresh = Refresh::parse(element.attribute("content")?)?;
         refresh.is_redirect().then(|| addresses.page(refresh.target))?

@@ -55,6 +55,24 @@ pub(super) fn script_tex(tree: &Tree, id: NodeId) -> Option<Formula> {
     (!tex.is_empty()).then(|| Formula { tex, is_block: kind.contains("mode=display") })
 }
 
+/// Class words of elements whose text is TeX between the marks that a script looks for.
+const DELIMITED: &[&str] = &["math", "arithmatex"];
+
+/// The formula that the `span` or `div` at `id` states between TeX marks, with the text before it:
+/// its number, where it has one.
+pub(super) fn delimited(tree: &Tree, id: NodeId) -> Option<(String, Formula)> {
+    has_class(tree, id, DELIMITED).then_some(())?;
+    let text = tree.text_content(id);
+    let marks = [("\\(", "\\)", false), ("\\[", "\\]", true), ("$$", "$$", true)];
+    let (before, tex, is_block) = marks.iter().find_map(|(open, close, is_block)| {
+        let (before, rest) = text.split_once(open)?;
+        Some((before, rest.trim_end().strip_suffix(close)?, *is_block))
+    })?;
+    let is_number = !before.contains(char::is_alphabetic);
+    let tex = collapse(tex);
+    (is_number && !tex.is_empty()).then(|| (before.to_owned(), Formula { tex, is_block }))
+}
+
 /// Elements that hold a formula's MathML out of sight, beside its picture.
 const SOURCES: &[&str] = &[
     "katex-mathml",

@@ -1,6 +1,6 @@
 //! The page's `meta` elements.
 
-use super::metadata::elements;
+use super::index::Index;
 use super::tree::Tree;
 use crate::model::{FactSource, collapse};
 
@@ -14,8 +14,8 @@ struct Stated {
 }
 
 impl Meta {
-    pub(super) fn collect(tree: &Tree) -> Self {
-        let stated = elements(tree, "meta").filter_map(|node| {
+    pub(super) fn collect(tree: &Tree, index: &Index) -> Self {
+        let stated = index.elements(tree, "meta").filter_map(|node| {
             let named = ["property", "name", "itemprop"];
             let (key, name) =
                 named.iter().find_map(|key| Some((*key, tree.attribute(node, key)?)))?;

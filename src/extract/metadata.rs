@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Addresses;
 use super::breadcrumbs::breadcrumbs;
+use super::index::Index;
 use super::linked_data::LinkedData;
 use super::meta::Meta;
 use super::tree::{NodeId, Tree};
@@ -41,8 +42,13 @@ const MAIN_THINGS: &[&str] = &[
 ];
 
 /// Reads the metadata.
-pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Metadata {
-    let meta = Meta::collect(tree);
+pub(super) fn read(
+    tree: &Tree,
+    index: &Index,
+    addresses: &Addresses,
+    data: &LinkedData,
+) -> Metadata {
+    let meta = Meta::collect(tree, index);
     let things: Vec<&Map<String, Value>> =
         MAIN_THINGS.iter().filter_map(|name| data.of(std::slice::from_ref(name)).next()).collect();
     let linked = |names: &[&str]| {
@@ -60,10 +66,10 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
         stated.map(|value| (value, FactSource::JsonLd))
     };
     let mut facts = Facts::default();
-    let title = element(only_main_heading(tree))
+    let title = element(only_main_heading(tree, index))
         .or_else(|| linked(&["headline"]))
         .or_else(|| meta.first(&["og:title", "twitter:title", "dc.title", "headline"]))
-        .or_else(|| element(element_text(tree, "title")))
+        .or_else(|| element(title_element(tree, index)))
         .or_else(|| linked(&["name"]));
     let description = meta
         .first(&["description", "og:description", "twitter:description", "dc.description"])
@@ -71,7 +77,7 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
     let author = linked(&["author", "creator"])
         .or_else(|| meta.first(&["author", "article:author", "dc.creator", "parsely-author"]))
         .filter(|(author, _)| !author.starts_with("http"))
-        .or_else(|| author_element(tree));
+        .or_else(|| author_element(tree, index));
     let site_name = meta
         .first(&["og:site_name", "application-name"])
         .or_else(site)
@@ -79,7 +85,7 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
     let image = image().or_else(|| meta.first(&["og:image", "og:image:url", "twitter:image"]));
     let published_at = linked(&["datePublished", "dateCreated", "uploadDate"])
         .or_else(|| meta.first(PUBLISHED))
-        .or_else(|| time_element(tree))
+        .or_else(|| time_element(tree, index))
         .or_else(|| addresses.date().map(|date| (date, FactSource::Address)));
     let modified_at = linked(&["dateModified"]).or_else(|| meta.first(MODIFIED));
     let keywords = keywords(&things, &meta);
@@ -90,11 +96,11 @@ pub(super) fn read(tree: &Tree, addresses: &Addresses, data: &LinkedData) -> Met
         site_name: facts.take("site_name", site_name),
         keywords: facts.take("keywords", keywords).unwrap_or_default(),
         image: facts.take("image", image).and_then(|image| addresses.write(&image)),
-        breadcrumbs: facts.take("breadcrumbs", breadcrumbs(tree, data)).unwrap_or_default(),
+        breadcrumbs: facts.take("breadcrumbs", breadcrumbs(tree, index, data)).unwrap_or_default(),
         published_at: facts.take("published_at", published_at),
         modified_at: facts.take("modified_at", modified_at),
-        canonical_url: canonical(tree, addresses),
-        lang: declared_language(tree),
+        canonical_url: canonical(tree, index, addresses),
+        lang: declared_language(tree, index),
         sources: facts.0,
         ..Metadata::default()
     }
@@ -195,29 +201,26 @@ fn fact(value: &Value) -> Option<String> {
 }
 
 /// Name and content of every `meta` element that has both: some speak to robots.
-pub(super) fn robots(tree: &Tree) -> Vec<(String, String)> {
+pub(super) fn robots(tree: &Tree, index: &Index) -> Vec<(String, String)> {
     let pair = |node| {
         let name = tree.attribute(node, "name")?.trim().to_ascii_lowercase();
         let is_for_robots = name == "robots" || name.ends_with("bot");
         is_for_robots
             .then(|| (name, tree.attribute(node, "content").unwrap_or_default().to_owned()))
     };
-    elements(tree, "meta").filter_map(pair).collect()
+    index.elements(tree, "meta").filter_map(pair).collect()
 }
 
-pub(super) fn elements<'a>(tree: &'a Tree, tag: &'a str) -> impl Iterator<Item = NodeId> + 'a {
-    tree.descendants(NodeId::DOCUMENT).filter(move |node| tree.tag(*node) == tag)
-}
-
-fn element_text(tree: &Tree, tag: &str) -> Option<String> {
-    let text = elements(tree, tag).next().map(|node| collapse(&tree.text_content(node)))?;
+fn title_element(tree: &Tree, index: &Index) -> Option<String> {
+    let text =
+        index.elements(tree, "title").next().map(|node| collapse(&tree.text_content(node)))?;
     (!text.is_empty()).then_some(text)
 }
 
 /// The text of the page's `h1`, where there is exactly one: most exact, since a `title` also
 /// names the site.
-fn only_main_heading(tree: &Tree) -> Option<String> {
-    let mut headings = elements(tree, "h1");
+fn only_main_heading(tree: &Tree, index: &Index) -> Option<String> {
+    let mut headings = index.elements(tree, "h1");
     let (first, second) = (headings.next()?, headings.next());
     let mut text = String::new();
     for node in tree.descendants(first) {
@@ -230,7 +233,7 @@ fn only_main_heading(tree: &Tree) -> Option<String> {
 }
 
 /// The first date that microdata calls that of publication, else that of the first `time`.
-fn time_element(tree: &Tree) -> Option<(String, FactSource)> {
+fn time_element(tree: &Tree, index: &Index) -> Option<(String, FactSource)> {
     let stated = |node: NodeId| {
         let value = tree.attribute(node, "datetime").or_else(|| tree.attribute(node, "content"))?;
         Some(collapse(value)).filter(|value| !value.is_empty())
@@ -238,14 +241,15 @@ fn time_element(tree: &Tree) -> Option<(String, FactSource)> {
     let is_publication = |node: &NodeId| {
         tree.attribute(*node, "itemprop").is_some_and(|name| name.contains("datePublished"))
     };
-    let by_microdata = tree.descendants(NodeId::DOCUMENT).filter(is_publication).find_map(stated);
-    let by_time = || elements(tree, "time").find_map(stated).map(|t| (t, FactSource::Element));
+    let by_microdata = index.statements.iter().copied().filter(is_publication).find_map(stated);
+    let by_time =
+        || index.elements(tree, "time").find_map(stated).map(|t| (t, FactSource::Element));
     by_microdata.map(|date| (date, FactSource::Microdata)).or_else(by_time)
 }
 
 /// What microdata or a link calls the author.
-fn author_element(tree: &Tree) -> Option<(String, FactSource)> {
-    let node = tree.descendants(NodeId::DOCUMENT).find(|node| {
+fn author_element(tree: &Tree, index: &Index) -> Option<(String, FactSource)> {
+    let node = index.statements.iter().copied().find(|node| {
         let has = |attribute: &str| {
             let value = tree.attribute(*node, attribute).unwrap_or_default();
             value.split_ascii_whitespace().any(|word| word == "author")
@@ -258,16 +262,16 @@ fn author_element(tree: &Tree) -> Option<(String, FactSource)> {
     (!text.is_empty() && text.chars().count() <= 80).then_some((text, source))
 }
 
-fn canonical(tree: &Tree, addresses: &Addresses) -> Option<String> {
-    let link = elements(tree, "link").find(|node| {
+fn canonical(tree: &Tree, index: &Index, addresses: &Addresses) -> Option<String> {
+    let link = index.elements(tree, "link").find(|node| {
         let rel = tree.attribute(*node, "rel").unwrap_or_default();
         rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"))
     })?;
     addresses.page(tree.attribute(link, "href")?).map(|url| url.key().to_string())
 }
 
-fn declared_language(tree: &Tree) -> Option<String> {
-    let html = elements(tree, "html").next()?;
+fn declared_language(tree: &Tree, index: &Index) -> Option<String> {
+    let html = index.elements(tree, "html").next()?;
     let lang = tree.attribute(html, "lang").or_else(|| tree.attribute(html, "xml:lang"))?;
     let primary = lang.split(['-', '_']).next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_code =

@@ -18,9 +18,10 @@ mod breadcrumbs;
 mod code;
 mod content;
 mod delimiter;
+mod doctype;
 mod escape;
-mod fence;
 mod hidden;
+mod index;
 mod inlines;
 mod linked_data;
 mod links;
@@ -32,12 +33,15 @@ mod noscript;
 mod parse;
 mod piece;
 mod plain;
+mod raw_text;
+mod reference;
 mod render;
 mod run;
 mod select;
 mod sink;
 mod syntax;
 mod table;
+mod tokens;
 mod tree;
 mod unveil;
 mod walk;
@@ -45,9 +49,11 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
+use self::index::Index;
 use self::parse::ParseLimits;
 use self::tree::NodeId;
 use self::walk::PageView;
+use self::write::Writer;
 use crate::model::{Document, FactSource, Ledger, Markdown, PageFlag, WebUrl};
 
 /// What is kept of a page, and the limits within which it is read.
@@ -90,7 +96,7 @@ impl Default for ExtractOptions {
             images: ImageMode::Url,
             hidden: HiddenMode::Remove,
             max_depth: 512,
-            max_nodes: 1_000_000,
+            max_nodes: 2_000_000,
             max_source_chars: 10_000_000,
             max_markdown_chars: 2_000_000,
             max_links: 10_000,
@@ -197,17 +203,18 @@ fn extract_html(
 ) -> Result<Document, ExtractError> {
     let limits = ParseLimits { max_depth: options.max_depth, max_nodes: options.max_nodes };
     let (mut tree, mut flags) = parse::parse(html, limits);
+    let index = Index::of(&tree);
     match options.hidden {
         HiddenMode::Remove => {
-            unveil::unfold(&mut tree);
+            unveil::unfold(&mut tree, &index);
             unveil::unveil(&mut tree);
         }
         HiddenMode::Keep => unveil::unveil_all(&mut tree),
     }
-    let addresses = Addresses::new(&tree, url, options);
-    let (outlinks, links_cut) = links::outlinks(&tree, &addresses, options.max_links);
+    let addresses = Addresses::new(&tree, &index, url, options);
+    let (outlinks, links_cut) = links::outlinks(&tree, &index, &addresses, options.max_links);
     flags.extend(links_cut.then_some(PageFlag::LinksCut));
-    let data = linked_data::LinkedData::read(&tree);
+    let data = linked_data::LinkedData::read(&tree, &index);
     let picks = select::Picks::find(&tree, options)?;
     picks.keep.iter().for_each(|node| unveil::show(&mut tree, *node));
     let mut selection = match options.main_content.as_str() {
@@ -224,9 +231,10 @@ fn extract_html(
         addresses: &addresses,
         images: options.images,
     };
-    let pieces = walk::walk(&view, NodeId::DOCUMENT, &mut ledger);
-    let (markdown, headings) = write::write(&pieces);
-    let mut metadata = metadata::read(&tree, &addresses, &data);
+    let mut writer = Writer::default();
+    walk::walk(&view, NodeId::DOCUMENT, &mut ledger, &mut writer);
+    let (markdown, headings) = writer.finish();
+    let mut metadata = metadata::read(&tree, &index, &addresses, &data);
     metadata.page_type = selection.page_type;
     if metadata.title.is_none() {
         metadata.title = first_heading(&markdown);
@@ -236,11 +244,11 @@ fn extract_html(
     }
     Ok(Document {
         metadata,
-        markdown: Markdown::new(&markdown),
+        markdown: Markdown::new(markdown),
         headings,
-        redirect: links::redirect(&tree, &addresses),
+        redirect: links::redirect(&tree, &index, &addresses),
         outlinks,
-        robots: metadata::robots(&tree),
+        robots: metadata::robots(&tree, &index),
         ledger,
         flags,
         ..Document::default()
@@ -284,11 +292,13 @@ struct Addresses {
 }
 
 impl Addresses {
-    fn new(tree: &tree::Tree, url: Option<&WebUrl>, options: &ExtractOptions) -> Self {
-        let stated = tree
-            .descendants(NodeId::DOCUMENT)
-            .filter(|node| tree.tag(*node) == "base")
-            .find_map(|node| tree.attribute(node, "href"));
+    fn new(
+        tree: &tree::Tree,
+        index: &Index,
+        url: Option<&WebUrl>,
+        options: &ExtractOptions,
+    ) -> Self {
+        let stated = index.elements(tree, "base").find_map(|node| tree.attribute(node, "href"));
         let base = match (stated, url) {
             (Some(href), Some(url)) => url.join(href).ok().or_else(|| Some(url.clone())),
             (Some(href), None) => WebUrl::parse(href.trim()).ok(),

@@ -1,23 +1,17 @@
-//! HTML to a [`Tree`]: html5ever's tokenizer and tree builder, with the guards in front.
+//! HTML to a [`Tree`]: our tokens, html5ever's tree builder, and a guard between the two.
 //!
-//! The tree builder is quadratic in nesting depth and in the list of open formatting elements,
-//! and the tokenizer in the attributes of one tag (80 KB of `<div>` take seconds), so a limit
-//! after the parse would come too late. [`Guard`] stands between the two and lets no more than
-//! [`ParseLimits`] through; what it holds back are tags, never text.
+//! The tree builder is quadratic in nesting depth and in the list of open formatting elements
+//! (80 KB of `<div>` take seconds), so a limit after the parse would come too late. [`Guard`] lets
+//! no more than [`ParseLimits`] through; what it holds back are tags, never text.
 
-use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use html5ever::buffer_queue::BufferQueue;
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{
-    Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
+use html5ever::LocalName;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink as _, TokenSinkResult};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{LocalName, TokenizerResult};
 
-use super::fence::fence_attributes;
 use super::sink::Sink;
+use super::tokens::{Content, Tokens, normalized};
 use super::tree::{NodeId, Tree};
 use crate::model::PageFlag;
 
@@ -29,9 +23,6 @@ pub(super) struct ParseLimits {
     /// Most nodes; the rest of the page is not read.
     pub(super) max_nodes: usize,
 }
-
-/// Bytes given to the tokenizer at once: the node limit is looked at in between.
-const PIECE_BYTES: usize = 4_096;
 
 /// Most formatting elements (`b`, `font` and their like) that may be open at once. The tree
 /// builder opens each of them again in every following block.
@@ -62,131 +53,125 @@ pub(super) fn parse(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
 
 fn parse_document(html: &str, limits: ParseLimits) -> (Tree, Vec<PageFlag>) {
     let sink = Sink::new(expected_nodes(html).min(limits.max_nodes));
-    let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
-    let guard = Guard {
-        builder: TreeBuilder::new(sink, options),
-        limits,
-        depth: Cell::new(0),
-        formatting: Cell::new(0),
-        dropped: RefCell::default(),
-        is_deep: Cell::new(false),
-    };
-    let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
-    let input = BufferQueue::default();
-    let html = fence_attributes(html);
+    let mut guard = Guard::new(sink, limits);
+    let source = normalized(html);
+    let mut tokens = Tokens::of(&source);
     let mut flags = Vec::new();
-    for piece in pieces(&html) {
-        input.push_back(StrTendril::from_slice(piece));
-        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
-        if tokenizer.sink.builder.sink.node_count() > limits.max_nodes {
+    while let Some(token) = tokens.next(|| guard.is_foreign()) {
+        match guard.pass(token) {
+            TokenSinkResult::RawData(kind) => tokens.read_as(Content::Raw(kind)),
+            TokenSinkResult::Plaintext => tokens.read_as(Content::Plain),
+            _ => {}
+        }
+        if guard.builder.sink.node_count() > limits.max_nodes {
             flags.push(PageFlag::NodesCut);
             break;
         }
     }
-    tokenizer.end();
-    let guard = tokenizer.sink;
-    if guard.is_deep.get() {
-        flags.push(PageFlag::DepthCut);
-    }
-    (guard.builder.sink.into_tree(), flags)
+    flags.extend(guard.is_deep.then_some(PageFlag::DepthCut));
+    (guard.into_tree(), flags)
 }
 
 /// About how many nodes a page has: half of its tags begin one, and text stands between most.
 /// To guess right saves copying the tree while it grows.
 fn expected_nodes(html: &str) -> usize {
-    memchr::memchr_iter(b'<', html.as_bytes()).count() * 3 / 4 + 64
+    memchr::memchr_iter(b'<', html.as_bytes()).count() + 64
 }
 
-/// Cuts `text` into pieces of about [`PIECE_BYTES`] at character boundaries.
-fn pieces(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES));
-        rest = after;
-        (!piece.is_empty()).then_some(piece)
-    })
-}
-
-/// Stands between tokenizer and tree builder.
+/// Stands between tokens and tree builder.
 struct Guard {
     builder: TreeBuilder<NodeId, Sink>,
     limits: ParseLimits,
     /// The depth at which the next element will stand, or more: an end tag lowers it by one,
     /// although it may close several elements, until the next element shows the true depth.
-    depth: Cell<u32>,
+    depth: u32,
     /// Formatting start tags let through, less end tags.
-    formatting: Cell<u32>,
+    formatting: u32,
     /// Start tags held back whose end tags are still to come, by name.
-    dropped: RefCell<HashMap<LocalName, u32>>,
-    is_deep: Cell<bool>,
+    dropped: HashMap<LocalName, u32>,
+    is_deep: bool,
 }
 
 impl Guard {
-    fn lets_through(&self, tag: &Tag) -> bool {
+    fn new(sink: Sink, limits: ParseLimits) -> Self {
+        let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+        Self {
+            builder: TreeBuilder::new(sink, options),
+            limits,
+            depth: 0,
+            formatting: 0,
+            dropped: HashMap::new(),
+            is_deep: false,
+        }
+    }
+
+    /// Hands `token` to the tree builder, unless it is one tag too many. The answer says how the
+    /// source goes on.
+    fn pass(&mut self, token: Token) -> TokenSinkResult<NodeId> {
+        let is_start = match &token {
+            Token::TagToken(tag) if !self.lets_through(tag) => return TokenSinkResult::Continue,
+            Token::TagToken(tag) => tag.kind == TagKind::StartTag,
+            _ => false,
+        };
+        let result = self.builder.process_token(token, 1);
+        if is_start {
+            self.depth = self.builder.sink.last_depth();
+        }
+        result
+    }
+
+    /// The tree of all that passed.
+    fn into_tree(self) -> Tree {
+        // The end asks for nothing more.
+        drop(self.builder.process_token(Token::EOFToken, 1));
+        self.builder.end();
+        self.builder.sink.into_tree()
+    }
+
+    /// Whether the place is in SVG or MathML.
+    fn is_foreign(&self) -> bool {
+        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+    }
+
+    fn lets_through(&mut self, tag: &Tag) -> bool {
         match tag.kind {
             TagKind::StartTag => self.lets_start_through(tag),
             TagKind::EndTag => self.lets_end_through(tag),
         }
     }
 
-    fn lets_start_through(&self, tag: &Tag) -> bool {
+    fn lets_start_through(&mut self, tag: &Tag) -> bool {
         if tag.self_closing || is_leaf(&tag.name) {
             return true;
         }
         let is_formatting = is_formatting(&tag.name);
-        let is_too_deep = self.depth.get() >= self.limits.max_depth && !self.leaves_foreign(tag);
-        if is_too_deep || (is_formatting && self.formatting.get() >= MAX_FORMATTING) {
-            self.is_deep.set(true);
-            *self.dropped.borrow_mut().entry(tag.name.clone()).or_insert(0) += 1;
+        let is_too_deep = self.depth >= self.limits.max_depth && !self.leaves_foreign(tag);
+        if is_too_deep || (is_formatting && self.formatting >= MAX_FORMATTING) {
+            self.is_deep = true;
+            *self.dropped.entry(tag.name.clone()).or_insert(0) += 1;
             return false;
         }
-        if is_formatting {
-            self.formatting.set(self.formatting.get() + 1);
-        }
+        self.formatting += u32::from(is_formatting);
         true
     }
 
     /// Whether the tag ends SVG or MathML, which makes the tree less deep.
     fn leaves_foreign(&self, tag: &Tag) -> bool {
-        is_breakout(&tag.name)
-            && self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+        is_breakout(&tag.name) && self.is_foreign()
     }
 
-    fn lets_end_through(&self, tag: &Tag) -> bool {
-        if let Some(open) = self.dropped.borrow_mut().get_mut(&tag.name).filter(|open| **open > 0) {
+    fn lets_end_through(&mut self, tag: &Tag) -> bool {
+        if !self.dropped.is_empty()
+            && let Some(open) = self.dropped.get_mut(&tag.name).filter(|open| **open > 0)
+        {
             *open -= 1;
             return false;
         }
         if is_formatting(&tag.name) {
-            self.formatting.set(self.formatting.get().saturating_sub(1));
+            self.formatting = self.formatting.saturating_sub(1);
         }
-        self.depth.set(self.depth.get().saturating_sub(1));
+        self.depth = self.depth.saturating_sub(1);
         true
-    }
-}
-
-impl TokenSink for Guard {
-    type Handle = NodeId;
-
-    fn process_token(&self, token: Token, line_number: u64) -> TokenSinkResult<NodeId> {
-        let tag_kind = match &token {
-            Token::TagToken(tag) if !self.lets_through(tag) => return TokenSinkResult::Continue,
-            Token::TagToken(tag) => Some(tag.kind),
-            _ => None,
-        };
-        let result = self.builder.process_token(token, line_number);
-        if tag_kind == Some(TagKind::StartTag) {
-            self.depth.set(self.builder.sink.last_depth());
-        }
-        result
-    }
-
-    fn end(&self) {
-        self.builder.end();
-    }
-
-    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
     }
 }
 
@@ -296,7 +281,7 @@ mod tests {
         let (tree, flags) = parse(html, LIMITS);
         // Elements that the builder implies or opens again come on top of those let through.
         assert!(deepest(&tree) <= 2 * LIMITS.max_depth, "{}", deepest(&tree));
-        assert!(tree.len() <= LIMITS.max_nodes + PIECE_BYTES * 70, "{}", tree.len());
+        assert!(tree.len() <= LIMITS.max_nodes + 200, "{}", tree.len());
         assert!(!flags.is_empty());
     }
 

@@ -226,9 +226,10 @@ fn target(address: &str) -> Cow<'_, str> {
 /// `address` with white space and what would end it percent-encoded, control characters dropped,
 /// and a backslash before what would be read as an escape or entity.
 fn encoded(address: &str) -> Cow<'_, str> {
-    let is_special =
-        |c: char| c.is_whitespace() || c.is_control() || matches!(c, '|' | '<' | '>' | '\\' | '&');
-    if !address.contains(is_special) {
+    let is_special = |byte: u8| {
+        byte <= b' ' || byte >= 0x7f || matches!(byte, b'|' | b'<' | b'>' | b'\\' | b'&')
+    };
+    if !address.bytes().any(is_special) {
         return address.into();
     }
     let mut encoded = String::with_capacity(address.len() + 8);
@@ -247,8 +248,8 @@ fn encoded(address: &str) -> Cow<'_, str> {
 
 fn is_balanced(address: &str) -> bool {
     let mut depth = 0_i32;
-    let never_closes_early = address.chars().all(|c| {
-        depth += i32::from(c == '(') - i32::from(c == ')');
+    let never_closes_early = address.bytes().all(|byte| {
+        depth += i32::from(byte == b'(') - i32::from(byte == b')');
         (0..=16).contains(&depth)
     });
     never_closes_early && depth == 0

@@ -40,49 +40,33 @@ enum CodeState {
 impl Run {
     /// Adds text. White space in it collapses with that around it.
     pub(super) fn text(&mut self, text: &str) {
-        let mut words = text.split(is_space);
-        let Some(first) = words.next() else { return };
-        self.word(first);
-        for word in words {
-            if word.is_empty() {
-                self.has_space = true;
-            } else {
-                self.next_word(word);
+        let mut rest = text;
+        loop {
+            let words = rest.trim_start_matches(is_space);
+            self.has_space |= words.len() < rest.len();
+            if words.is_empty() {
+                return;
             }
+            let (words, after) = words.split_at(collapsed_len(words));
+            self.words(words);
+            rest = after;
         }
     }
 
-    /// Adds a word behind white space.
-    fn next_word(&mut self, word: &str) {
-        self.has_space = true;
-        let is_plain =
-            self.code == CodeState::Off && self.breaks == 0 && self.opened == self.marks.len();
-        match self.items.last_mut() {
-            Some(Inline::Text(before)) if is_plain => {
-                before.push(' ');
-                before.push_str(word);
-                self.has_space = false;
-            }
-            _ => self.word(word),
-        }
-    }
-
-    fn word(&mut self, word: &str) {
-        if word.is_empty() {
-            return;
-        }
+    /// Adds words with single spaces between.
+    fn words(&mut self, words: &str) {
         if self.code != CodeState::Off {
-            return self.code_word(word);
+            return self.code_words(words);
         }
         self.settle();
         match self.items.last_mut() {
-            Some(Inline::Text(before)) => before.push_str(word),
-            _ => self.items.push(Inline::Text(word.to_owned())),
+            Some(Inline::Text(before)) => before.push_str(words),
+            _ => self.items.push(Inline::Text(words.to_owned())),
         }
     }
 
-    /// Adds a word of code to the stretch before, where nothing stands between.
-    fn code_word(&mut self, word: &str) {
+    /// Adds words of code to the stretch before, where nothing stands between.
+    fn code_words(&mut self, words: &str) {
         let is_inside = self.breaks == 0 && self.opened == self.marks.len();
         let goes_on = is_inside && (self.code == CodeState::Begun || !self.has_space);
         self.code = CodeState::Begun;
@@ -90,14 +74,14 @@ impl Run {
             if self.has_space {
                 before.push(' ');
             }
-            before.push_str(word);
+            before.push_str(words);
             self.has_space = false;
             return;
         }
         self.settle();
         match self.items.last_mut() {
-            Some(Inline::Code(before)) => before.push_str(word),
-            _ => self.items.push(Inline::Code(word.to_owned())),
+            Some(Inline::Code(before)) => before.push_str(words),
+            _ => self.items.push(Inline::Code(words.to_owned())),
         }
     }
 
@@ -224,6 +208,17 @@ impl Run {
 /// reader (no-break and ideographic spaces).
 pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace()
+}
+
+/// How many bytes at the start of `text`, which begins with a word, are words with single spaces
+/// between.
+fn collapsed_len(text: &str) -> usize {
+    let mut spaces = text.char_indices().filter(|(_, c)| is_space(*c));
+    let is_single = |at: usize| {
+        let after = text.get(at + 1..).and_then(|after| after.chars().next());
+        after.is_some_and(|c| !is_space(c))
+    };
+    spaces.find(|(at, c)| *c != ' ' || !is_single(*at)).map_or(text.len(), |(at, _)| at)
 }
 
 #[cfg(test)]

@@ -106,6 +106,20 @@ const MARKUP: &[&str] = &[
     "</my-tag>",
     "<del>",
     "</del>",
+    "<ol reversed>",
+    "<li value=7>",
+    "<td rowspan=2>",
+    "<thead>",
+    "<tfoot>",
+    "<h1>",
+    "</h1>",
+    "<section>",
+    "<sub>",
+    "<div style='display: none'>",
+    "<div role=tabpanel hidden>",
+    "<table><tr><td>",
+    "<ul><li>",
+    "<pre><code class=ruby>",
 ];
 
 fn bits() -> impl Strategy<Value = Vec<Bit>> {
@@ -156,13 +170,14 @@ fn escape_html(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn every_word_is_in_the_markdown_or_in_the_ledger(bits in bits()) {
+    fn every_word_is_once_in_the_markdown_or_in_the_ledger(bits in bits()) {
         let (html, words) = page(&bits);
         let document = convert(&html);
         for word in words {
-            let is_kept = document.markdown.as_str().contains(&word);
+            let kept = document.markdown.as_str().matches(&word).count();
             let rule = document.ledger.find(&word);
-            prop_assert!(is_kept != rule.is_some(), "{} in {}: {:?}", word, html, rule);
+            let lost = usize::from(rule.is_some());
+            prop_assert_eq!(kept + lost, 1, "{} in {}: {:?}", word, html, rule);
         }
     }
 

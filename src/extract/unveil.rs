@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use html5ever::local_name;
 
 use super::hidden::hidden_by;
+use super::index::Index;
 use super::tree::{NodeId, Step, Tree};
 
 /// Least text, in bytes, that is more than a notice to turn scripts on.
@@ -37,18 +38,21 @@ pub(super) fn unveil(tree: &mut Tree) {
 }
 
 /// Shows what a click unfolds where it stands: panels of tabs and accordions.
-pub(super) fn unfold(tree: &mut Tree) {
-    let panels = folded(tree);
-    for node in panels {
+pub(super) fn unfold(tree: &mut Tree, index: &Index) {
+    if index.controls.is_empty() && !index.has_tabs {
+        return;
+    }
+    for node in folded(tree, index) {
         show(tree, node);
     }
 }
 
 /// The hidden panels outside of menus and dialogs.
-fn folded(tree: &Tree) -> Vec<NodeId> {
-    let controlled: HashSet<&str> = tree
-        .descendants(NodeId::DOCUMENT)
-        .filter_map(|node| tree.attribute(node, "aria-controls"))
+fn folded(tree: &Tree, index: &Index) -> Vec<NodeId> {
+    let controlled: HashSet<&str> = index
+        .controls
+        .iter()
+        .filter_map(|node| tree.attribute(*node, "aria-controls"))
         .flat_map(str::split_ascii_whitespace)
         .collect();
     let mut panels = Vec::new();

@@ -1,6 +1,6 @@
 //! One walk over the tree: elements to blocks and inline content.
 //!
-//! In: the tree, and by node the rule that keeps it out. Out: [`Piece`]s. What an element
+//! In: the tree, and by node the rule that keeps it out. Out: [`Piece`]s, to the writer. What an element
 //! becomes is said here; how, in `blocks` and `inlines`. Marks appear only where the page has
 //! them: a term of a definition list or a summary is a paragraph, not strong.
 //!
@@ -9,6 +9,7 @@
 
 use std::collections::HashSet;
 
+use super::blocks::{ContainerKind, Numbering, heading_level};
 use super::code;
 use super::hidden::hidden_by;
 use super::math;
@@ -18,16 +19,20 @@ use super::piece::{Container, HeadingBlock, Inline, Mark, Piece};
 use super::run::Run;
 use super::table::{Cell, TableBuilder};
 use super::tree::{NodeId, Step, Tree};
+use super::write::Writer;
 use super::{Addresses, ImageMode};
 use crate::model::Ledger;
 
-/// Converts the subtree at `root`, leaving out what `removed` or [`hidden_by`] name.
-pub(super) fn walk(page: &PageView<'_>, root: NodeId, ledger: &mut Ledger) -> Vec<Piece> {
+/// Converts the subtree at `root`, leaving out what `removed` or [`hidden_by`] name. `writer` takes
+/// each block as soon as no container is open around it.
+pub(super) fn walk(page: &PageView<'_>, root: NodeId, ledger: &mut Ledger, writer: &mut Writer) {
     let mut walker = Walker {
         page,
         ledger,
+        writer,
         pieces: Vec::new(),
         containers: Vec::new(),
+        numbers: Vec::new(),
         frames: Vec::new(),
         context: Context { kind: ContextKind::Flow, run: Run::default() },
         outer: Vec::new(),
@@ -52,7 +57,7 @@ pub(super) fn walk(page: &PageView<'_>, root: NodeId, ledger: &mut Ledger) -> Ve
         };
     }
     walker.flush();
-    walker.pieces
+    walker.hand_over();
 }
 
 /// A page as the walk sees it.
@@ -121,27 +126,17 @@ pub(super) enum ContextKind {
     Caption,
 }
 
-/// What holds blocks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ContainerKind {
-    /// A quotation.
-    Quote,
-    /// A list of bullets.
-    List,
-    /// A list of numbers.
-    OrderedList,
-    /// An item of a list.
-    Item,
-}
-
 /// The walk's state.
 pub(super) struct Walker<'a> {
     pub(super) page: &'a PageView<'a>,
     pub(super) ledger: &'a mut Ledger,
-    /// What has been written.
+    writer: &'a mut Writer,
+    /// What is not yet handed to the writer: the containers that are open, and what is in them.
     pub(super) pieces: Vec<Piece>,
     /// The containers open in `pieces`.
     pub(super) containers: Vec<ContainerKind>,
+    /// Where the ordered lists among them stand, innermost last.
+    pub(super) numbers: Vec<Numbering>,
     pub(super) frames: Vec<(NodeId, Ending)>,
     /// Where content goes, and the contexts around.
     context: Context,
@@ -249,6 +244,7 @@ impl Walker<'_> {
             "q" => self.enter_quote(node),
             "rp" => return self.ruby_parenthesis(node),
             "rt" => self.enter_ruby(node),
+            "span" | "div" if self.delimited_formula(node) => return Descend::Past,
             tag => self.enter_other(node, tag),
         }
         Descend::Into
@@ -317,6 +313,14 @@ impl Walker<'_> {
         }
     }
 
+    /// Hands the pieces to the writer, where no container is open: it has to see a list whole.
+    pub(super) fn hand_over(&mut self) {
+        if self.containers.is_empty() {
+            self.writer.write(&self.pieces);
+            self.pieces.clear();
+        }
+    }
+
     pub(super) fn paragraph(&mut self, text: Vec<Inline>) {
         if !text.is_empty() {
             self.block(Piece::Paragraph(text));
@@ -349,13 +353,6 @@ impl Walker<'_> {
     fn leave_context(&mut self) -> Vec<Inline> {
         let Some(outer) = self.outer.pop() else { return Vec::new() };
         std::mem::replace(&mut self.context, outer).run.take()
-    }
-}
-
-fn heading_level(tag: &str) -> Option<u8> {
-    match tag.as_bytes() {
-        [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
-        _ => None,
     }
 }
 

@@ -9,18 +9,12 @@ use crate::model::Heading;
 /// its source.
 const MAX_INDENT: usize = 16;
 
-/// Writes `pieces`, and lists the headings written.
-pub(super) fn write(pieces: &[Piece]) -> (String, Vec<Heading>) {
-    let spacings = list_spacings(pieces);
-    let mut writer = Writer::default();
-    for (index, piece) in pieces.iter().enumerate() {
-        writer.piece(piece, spacings.get(index).copied().unwrap_or_default());
-    }
-    (writer.markdown, writer.headings)
-}
-
-/// By piece: loose where it opens a list with an item of several blocks. A list after a paragraph does not count as a second block.
+/// By piece: loose where it opens a list with an item of several blocks. A list after a paragraph
+/// does not count as a second block.
 fn list_spacings(pieces: &[Piece]) -> Vec<Spacing> {
+    if let [_] = pieces {
+        return Vec::new();
+    }
     let mut spacings = vec![Spacing::Tight; pieces.len()];
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -55,8 +49,9 @@ enum Spacing {
     Loose,
 }
 
+/// Writes pieces as Markdown.
 #[derive(Default)]
-struct Writer {
+pub(super) struct Writer {
     markdown: String,
     headings: Vec<Heading>,
     levels: Vec<Level>,
@@ -97,6 +92,19 @@ enum Level {
 }
 
 impl Writer {
+    /// Writes `pieces`, in which every container that opens also ends.
+    pub(super) fn write(&mut self, pieces: &[Piece]) {
+        let spacings = list_spacings(pieces);
+        for (index, piece) in pieces.iter().enumerate() {
+            self.piece(piece, spacings.get(index).copied().unwrap_or_default());
+        }
+    }
+
+    /// The Markdown, and the headings in it.
+    pub(super) fn finish(self) -> (String, Vec<Heading>) {
+        (self.markdown, self.headings)
+    }
+
     fn piece(&mut self, piece: &Piece, spacing: Spacing) {
         match piece {
             Piece::Open(Container::Quote) => self.open_quote(),
@@ -213,6 +221,17 @@ impl Writer {
     /// Writes a block of one or more lines, each behind the prefixes of its containers.
     fn block(&mut self, text: &str) {
         self.write_gap();
+        if self.levels.is_empty() {
+            self.markdown.push_str(text);
+        } else {
+            self.lines(text);
+        }
+        self.gap = Gap::Blank;
+        self.last_list = None;
+        self.after_paragraph = false;
+    }
+
+    fn lines(&mut self, text: &str) {
         for (n, line) in text.split('\n').enumerate() {
             if n > 0 {
                 self.markdown.push('\n');
@@ -229,9 +248,6 @@ impl Writer {
             }
             self.markdown.push_str(line);
         }
-        self.gap = Gap::Blank;
-        self.last_list = None;
-        self.after_paragraph = false;
     }
 
     fn write_gap(&mut self) {

@@ -21,21 +21,22 @@ pub struct Markdown(String);
 
 impl Markdown {
     /// Brings `text` into the form that the invariants state.
-    pub fn new(text: &str) -> Self {
-        let mut clean = Cow::Borrowed(text);
+    pub fn new<'a>(text: impl Into<Cow<'a, str>>) -> Self {
+        let mut clean = text.into();
         if clean.contains(['\r', '\0']) {
             clean = clean.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "").into();
         }
-        if !clean.is_ascii() && is_nfc_quick(clean.chars()) != IsNormalized::Yes {
+        if !is_normalized(&clean) {
             clean = clean.nfc().collect::<String>().into();
         }
-        let body = clean.trim_start_matches('\n').trim_end();
-        if body.is_empty() {
-            return Self::default();
+        let mut text = clean.into_owned();
+        text.truncate(text.trim_end().len());
+        let body = text.trim_start_matches('\n').len();
+        text.drain(..text.len() - body);
+        if !text.is_empty() {
+            text.push('\n');
         }
-        let mut body = body.to_owned();
-        body.push('\n');
-        Self(body)
+        Self(text)
     }
 
     /// The text.
@@ -52,6 +53,14 @@ impl Markdown {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// Whether `text` is certainly in normalization form C. Nothing composes across a line end, and
+/// most lines are ASCII.
+fn is_normalized(text: &str) -> bool {
+    let is_line_normalized =
+        |line: &str| line.is_ascii() || is_nfc_quick(line.chars()) == IsNormalized::Yes;
+    text.is_ascii() || text.split('\n').all(is_line_normalized)
 }
 
 impl fmt::Display for Markdown {

@@ -45,7 +45,7 @@ fn chunk(document: uuid::Uuid, before: &str, text: &str) -> Chunk {
 /// A collected page whose chunks are `texts`.
 fn page(url: &str, texts: &[&str]) -> PageRecord {
     let document_id = document_id(url);
-    let markdown = Markdown::new(&texts.concat());
+    let markdown = Markdown::new(texts.concat());
     let mut before = String::new();
     let mut chunks = Vec::new();
     for text in texts {

@@ -4,7 +4,7 @@ use super::prose::Prose;
 use crate::model::{Metadata, Ratio};
 
 /// Longest text that a language is recognized from, in bytes: more does not make it surer.
-const SAMPLE_BYTES: usize = 2_048;
+const SAMPLE_BYTES: usize = 1_024;
 
 /// Sets the language to that of the text, where that can be told, and leaves the declared one
 /// otherwise. Code and addresses do not speak for a language.
