@@ -82,6 +82,7 @@ pub async fn crawl(
         clock,
         progress,
         run_id: run.id().into(),
+        last_active: run.last_active,
         finished,
         unsettled,
         ending: stop.child_token(),

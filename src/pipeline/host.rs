@@ -255,9 +255,9 @@ impl Worker<'_> {
         let Some(rest) = retry_after else {
             return self.failure(request, Some(status), error).await;
         };
+        shared.remember_rest(&request.url.authority(), rest).await?;
         if rest > shared.config.politeness.retry_after_max() {
             shared.store.release(&[request.id]).await?;
-            shared.remember_rest(&request.url.authority(), rest).await?;
             let why = format!(
                 "the server answered {status} and wants to be left alone for {} s",
                 rest.as_secs()

@@ -185,6 +185,22 @@ impl Store {
         }
     }
 
+    /// When the last run may have asked a host last: when it ended, or `now` where it was killed.
+    /// `None` where there was none.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn last_active(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let at: Option<i64> =
+            sqlx::query_scalar("SELECT coalesce(ended_at, ?1) FROM run ORDER BY id DESC LIMIT 1")
+                .bind(now.0)
+                .fetch_optional(&self.pool)
+                .await
+                .map_err(|source| self.failed("look for the last run", source))?;
+        Ok(at.map(Timestamp))
+    }
+
     /// Begins a run and gives its number.
     ///
     /// # Errors
