@@ -7,7 +7,7 @@ use super::dedup::Known;
 use super::frontier::{ENQUEUE, authorities};
 use super::visits::Place;
 use super::{CommitRules, FoundUrl, Store, StoreError, spool};
-use crate::model::{PageFlag, PageOutcome, PageRecord, Timestamp, kill_point};
+use crate::model::{PageFlag, PageOutcome, PageRecord, Timestamp, kill_point, mistake};
 
 /// A page that is done, as it comes from conversion.
 #[derive(Debug)]
@@ -129,10 +129,16 @@ impl Commit<'_> {
         if place.condemned.is_some() {
             self.release_duplicates(&record.url).await?;
         }
+        self.break_transaction("acknowledge-first").await?;
         kill_point("commit.page_written");
         self.spool(id, &record).await?;
+        self.break_transaction("links-apart").await?;
         kill_point("commit.spooled");
         self.links(id, &record, found).await
+    }
+
+    async fn break_transaction(&mut self, name: &'static str) -> Result<(), StoreError> {
+        break_transaction(self.connection(), name).await.map_err(|source| self.failed(source))
     }
 
     /// What made the content that the store now knows of the page.
@@ -308,4 +314,16 @@ impl Commit<'_> {
         }
         Ok(())
     }
+}
+
+/// Makes two transactions of one, where a test wants this mistake.
+pub(super) async fn break_transaction(
+    connection: &mut SqliteConnection,
+    name: &'static str,
+) -> Result<(), sqlx::Error> {
+    if mistake(name) {
+        sqlx::query("COMMIT").execute(&mut *connection).await?;
+        sqlx::query("BEGIN IMMEDIATE").execute(connection).await?;
+    }
+    Ok(())
 }
