@@ -10,12 +10,14 @@
 //! - What a function has returned survives a kill and a loss of power (`synchronous = FULL`).
 //! - One process at a time: the store is locked for as long as it is open.
 //! - A database of a newer program is not touched.
+//! - A database that was closed in order and differs when it is opened again is refused.
 //!
 //! It does not decide what is in scope, writes no corpus file, and reads no clock.
 
 mod commit;
 mod compact;
 mod dedup;
+mod digest;
 mod error;
 mod feed;
 mod frontier;
@@ -102,7 +104,7 @@ pub struct Store {
     pool: SqlitePool,
     path: PathBuf,
     /// None where the state is only looked at.
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 impl Store {
@@ -118,6 +120,7 @@ impl Store {
                 .map_err(|source| StoreError::io("create", folder, source))?;
         }
         let lock = Lock::take(path)?;
+        digest::take(path)?;
         let failed = |source| StoreError::database("open", path, source);
         let options = SqliteConnectOptions::from_str("sqlite:")
             .map_err(failed)?
@@ -133,7 +136,7 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(failed)?;
-        let store = Self { pool, path: path.to_owned(), _lock: Some(lock) };
+        let store = Self { pool, path: path.to_owned(), lock: Some(lock) };
         store.check().await?;
         store.migrate().await?;
         Ok(store)
@@ -152,7 +155,7 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(failed)?;
-        Ok(Self { pool, path: path.to_owned(), _lock: None })
+        Ok(Self { pool, path: path.to_owned(), lock: None })
     }
 
     /// The database file.
@@ -236,14 +239,25 @@ impl Store {
             .map_err(|source| self.failed("fold the log", source))
     }
 
-    /// Closes the database in order.
+    /// Closes the database in order, and leaves its digest.
     pub async fn close(self) {
         self.pool.close().await;
+        if self.lock.is_some() {
+            // Where no digest can be left, the next start does without.
+            drop(digest::leave(&self.path));
+        }
     }
 
     fn failed(&self, doing: &'static str, source: sqlx::Error) -> StoreError {
         StoreError::database(doing, &self.path, source)
     }
+}
+
+/// A file beside the database at `path`.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 #[cfg(test)]

@@ -21,4 +21,5 @@ mod markdown;
 mod messages;
 mod recrawl;
 mod robots_fetch;
+mod rot;
 mod site;
