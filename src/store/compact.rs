@@ -30,7 +30,7 @@ impl Store {
         (lo, hi): (i64, i64),
     ) -> Result<SealedPart, StoreError> {
         let failed = |source| self.failed("seal a compacted part", source);
-        let row = sqlx::query(
+        let statement = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash, holds)
              VALUES (?1, ?2, 'sealed', ?3, ?4, 'compacted')
              RETURNING id, lo, hi, run_id, config_hash, holds",
@@ -38,12 +38,11 @@ impl Store {
         .bind(lo)
         .bind(hi)
         .bind(run)
-        .bind(config_hash)
-        .fetch_one(&self.pool)
-        .await
-        .map_err(failed)?;
+        .bind(config_hash);
+        let row = self.written(statement).await.map_err(failed)?;
         kill_point("compact.sealed");
-        SealedPart::of(&row).map_err(failed)
+        let row = row.ok_or(sqlx::Error::RowNotFound);
+        row.and_then(|row| SealedPart::of(&row)).map_err(failed)
     }
 
     /// Records that a compacted part is in place, and those that it replaces are retired.

@@ -31,9 +31,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use serde::{Deserialize, Serialize};
+use sqlx::query::Query;
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteRow, SqliteSynchronous,
 };
+use sqlx::{Row as _, Sqlite};
 
 pub use self::commit::{Committed, Found, Settled};
 pub use self::compact::LastVisit;
@@ -210,12 +213,13 @@ impl Store {
     ///
     /// Fails where the database does.
     pub async fn begin_run(&self, config_hash: &str, now: Timestamp) -> Result<i64, StoreError> {
-        sqlx::query_scalar("INSERT INTO run (config_hash, started_at) VALUES (?1, ?2) RETURNING id")
-            .bind(config_hash)
-            .bind(now.0)
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|source| self.failed("begin a run", source))
+        let failed = |source| self.failed("begin a run", source);
+        let statement =
+            sqlx::query("INSERT INTO run (config_hash, started_at) VALUES (?1, ?2) RETURNING id")
+                .bind(config_hash)
+                .bind(now.0);
+        let row = self.written(statement).await.map_err(failed)?;
+        row.ok_or(sqlx::Error::RowNotFound).and_then(|row| row.try_get("id")).map_err(failed)
     }
 
     /// Says why a run ended, and folds the write-ahead log into the database.
@@ -246,6 +250,17 @@ impl Store {
             // Where no digest can be left, the next start does without.
             drop(digest::leave(&self.path));
         }
+    }
+
+    /// The row that a statement returns which writes, where it returns one.
+    ///
+    /// It is read to its end. SQLite commits only there, and a reader that stops at the first row
+    /// would not hear that this failed.
+    async fn written(
+        &self,
+        statement: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<Option<SqliteRow>, sqlx::Error> {
+        Ok(statement.fetch_all(&self.pool).await?.pop())
     }
 
     fn failed(&self, doing: &'static str, source: sqlx::Error) -> StoreError {

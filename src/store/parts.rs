@@ -136,7 +136,8 @@ impl Store {
         run: i64,
         config_hash: &str,
     ) -> Result<Option<SealedPart>, StoreError> {
-        let row = sqlx::query(
+        let failed = |source| self.failed("seal a part", source);
+        let statement = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash)
              SELECT min(seq), max(seq), ?3, ?1, ?2 FROM pending
              WHERE seq > (SELECT coalesce(max(hi), 0) FROM part WHERE holds = 'records')
@@ -145,15 +146,10 @@ impl Store {
         )
         .bind(run)
         .bind(config_hash)
-        .bind(if mistake("no-intent") { "unsaid" } else { "sealed" })
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|source| self.failed("seal a part", source))?;
+        .bind(if mistake("no-intent") { "unsaid" } else { "sealed" });
+        let row = self.written(statement).await.map_err(failed)?;
         kill_point("seal.after");
-        row.as_ref()
-            .map(SealedPart::of)
-            .transpose()
-            .map_err(|source| self.failed("seal a part", source))
+        row.as_ref().map(SealedPart::of).transpose().map_err(failed)
     }
 
     /// Parts that were sealed and not published: a crash came between.
