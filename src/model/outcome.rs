@@ -132,6 +132,8 @@ codes! {
         MediaType = "type.unsupported",
         /// It has no text that a reader would see.
         Empty = "content.empty",
+        /// It was in the corpus, and is now what its host answers for pages that do not exist.
+        SoftNotFound = "content.soft_404",
         /// The scope changed since it was found.
         OutOfScope = "scope.changed",
         /// Pages whose addresses differ from its own only in numbers have had no new text for long.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use super::missing::KeptMissing;
 use super::pool::Pool;
 use super::run::Ending;
 use super::sitemaps::SitemapWalk;
@@ -57,6 +58,8 @@ pub(super) struct Shared {
     pub(super) limit_reached: AtomicBool,
     pub(super) fetched: AtomicUsize,
     pub(super) robots: Mutex<BTreeMap<String, KeptRobots>>,
+    /// What authorities answer for pages that do not exist.
+    pub(super) missing: Mutex<BTreeMap<String, KeptMissing>>,
     pub(super) series: Mutex<SeriesWatch>,
     /// Authorities whose sitemaps were read.
     pub(super) sitemaps_read: Mutex<HashSet<String>>,
@@ -265,7 +268,7 @@ impl Shared {
         let urls = self.in_scope(&self.without_traps(&record, outlinks));
         record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
         let found = Found { urls, redirects: 0 };
-        Committed { id: Some(id), record, found }
+        Committed { id: Some(id), record, found, missing: None }
     }
 
     /// The outlinks of a page that are not the inside of a trap. The page's series learns of it.
@@ -299,12 +302,12 @@ impl Shared {
             let message = format!("more than {most} redirects");
             let error = PageError::new(ErrorCode::FetchBadRedirect, message);
             let record = record.without_content(PageOutcome::Failed(error));
-            return Committed { id: Some(id), record, found: Found::default() };
+            return Committed { id: Some(id), record, found: Found::default(), missing: None };
         }
         let mut record = record.without_content(PageOutcome::redirect(&target.key()));
         record.final_url = target.to_string();
         let found = Found { urls: vec![FoundUrl::from(target)], redirects: hops };
-        Committed { id: Some(id), record, found }
+        Committed { id: Some(id), record, found, missing: None }
     }
 }
 

@@ -7,7 +7,9 @@ use super::dedup::Known;
 use super::frontier::{ENQUEUE, authorities};
 use super::visits::Place;
 use super::{CommitRules, FoundUrl, Store, StoreError, spool};
-use crate::model::{PageFlag, PageOutcome, PageRecord, Timestamp, kill_point, mistake};
+use crate::model::{
+    ContentHash, PageFlag, PageOutcome, PageRecord, Timestamp, kill_point, mistake,
+};
 
 /// A page that is done, as it comes from conversion.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Committed {
     pub record: PageRecord,
     /// Addresses in scope that it leads to.
     pub found: Found,
+    /// Hash of the content that its host answers for pages that do not exist, where it has one.
+    pub missing: Option<ContentHash>,
 }
 
 /// Addresses that a page leads to.
@@ -91,7 +95,7 @@ impl Commit<'_> {
     }
 
     async fn page(&mut self, page: Committed) -> Result<(), StoreError> {
-        let Committed { id, mut record, found } = page;
+        let Committed { id, mut record, found, missing } = page;
         let known = self.known(&record.url).await?;
         record.version = known.as_ref().map_or(1, |known| known.version.max(1));
         let now = record.fetched_at;
@@ -99,7 +103,9 @@ impl Commit<'_> {
         record.first_seen_at = earlier(known.as_ref().and_then(|known| known.first_seen_at));
         record.changed_at = now;
         match record.outcome {
-            PageOutcome::Collected => self.settle_content(&mut record, known.as_ref()).await?,
+            PageOutcome::Collected => {
+                self.settle_content(&mut record, known.as_ref(), missing).await?
+            }
             PageOutcome::Unchanged => {
                 if !self.settle_unchanged(&mut record, known.as_ref()).await? {
                     return Ok(());

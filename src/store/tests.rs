@@ -68,7 +68,7 @@ fn record(path: &str, text: &str) -> PageRecord {
 }
 
 fn page(id: Option<i64>, record: PageRecord, links: &[&str]) -> Committed {
-    Committed { id, record, found: Found { urls: found(links), redirects: 0 } }
+    Committed { id, record, found: Found { urls: found(links), redirects: 0 }, missing: None }
 }
 
 async fn outcome(store: &Store, path: &str) -> String {
