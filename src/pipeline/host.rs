@@ -134,10 +134,9 @@ impl Worker<'_> {
             );
             return Ok(Done::Settled);
         }
-        let missing = match request.is_live {
-            true => shared.missing(&request.url, self.robots).await,
-            false => None,
-        };
+        // Before the page is asked for: whoever holds a body waits for no other.
+        let missing =
+            if request.is_live { shared.missing(&request.url, self.robots).await } else { None };
         let turn = tokio::select! {
             turn = shared.fetcher.turn(&request.url) => Some(turn),
             () = shared.ending.cancelled() => None,

@@ -104,7 +104,7 @@ impl Commit<'_> {
         record.changed_at = now;
         match record.outcome {
             PageOutcome::Collected => {
-                self.settle_content(&mut record, known.as_ref(), missing).await?
+                self.settle_content(&mut record, known.as_ref(), missing).await?;
             }
             PageOutcome::Unchanged => {
                 if !self.settle_unchanged(&mut record, known.as_ref()).await? {

@@ -33,6 +33,9 @@ import time
 from crash_rig import CORPUS, PAGES, Disk, Job, Site, faults
 from crawl_run import Score
 
+# File systems, and whether the state stands on a second one, which loses its power too.
+LAYOUTS = ("ext4", "xfs", "ext4 apart", "xfs apart")
+
 # Most requests on their way when a process ends, and most pages of a commit.
 IN_FLIGHT, GROUP = 32, 64
 
@@ -146,9 +149,11 @@ def kills(rig, score):
     score.check("V5 the corpus at the end", job.content() == twin.content())
 
 
-def points(rig, score, environment=None, each=None):
+def points(rig, score, environment=None, each=None, only=None):
     for scene in rig.scenes():
         rig.site.revision = scene.revision
+        if only and scene.command != only:
+            continue
         for name, n in scene.moments(each or rig.options.each):
             job = rig.job()
             job.take(scene.before)
@@ -156,13 +161,13 @@ def points(rig, score, environment=None, each=None):
             judge(score, f"{scene} killed at {name}:{n}", job, scene, code < 0)
 
 
-def power(rig, score, layouts=("ext4", "xfs", "ext4 apart", "xfs apart"), environment=None, each=None, scenes=None):
+def power(rig, score, layouts=None, environment=None, each=None):
     if os.geteuid() != 0 or not rig.faults or not pathlib.Path("/dev/loop-control").exists():
         print("  skipped: loss of power wants root, loop devices and a C compiler")
         return
-    scenes = scenes or rig.scenes()
-    for layout in layouts:
-        disks = [Disk(rig.folder / f"disk-{layout.replace(' ', '-')}-{n}-{time.monotonic_ns()}", layout.split()[0]) for n in range(1 + layout.endswith("apart"))]
+    scenes = rig.scenes()
+    for layout in layouts or rig.options.layout or LAYOUTS:
+        disks = [Disk(next(rig.names), layout.split()[0]) for _ in range(1 + layout.endswith("apart"))]
         try:
             for scene in scenes:
                 rig.site.revision = scene.revision
@@ -223,7 +228,7 @@ def lock(rig, score, environment=None):
     first = job.begin("crawl")
     while not rig.site.log or rig.site.log[-1][1] == "/robots.txt":
         time.sleep(0.001)
-    first.send_signal(signal.SIGSTOP)
+    halt(first)
     before = snapshot(job)
     began = time.monotonic()
     second = job.begin("crawl", environment)
@@ -240,6 +245,14 @@ def lock(rig, score, environment=None):
     score.check("V6 the first completes", first.wait() == 0)
     found = job.findings()
     score.check("V6 its corpus holds", not found, found)
+
+
+def halt(process):
+    """Stops a process, and waits until each of its threads stands still."""
+    process.send_signal(signal.SIGSTOP)
+    tasks = pathlib.Path(f"/proc/{process.pid}/task")
+    while any(task.read_text().rsplit(")", 1)[1].split()[0] != "T" for task in tasks.glob("*/stat")):
+        time.sleep(0.001)
 
 
 def snapshot(job):
@@ -298,7 +311,7 @@ MISTAKES = {
     "links are committed after their page": ({"MISTAKE": "links-apart"}, "points"),
     "a part has no intent": ({"MISTAKE": "no-intent"}, "points"),
     "a part is published in two transactions": ({"MISTAKE": "publish-apart"}, "points"),
-    "retired parts go before the manifest": ({"MISTAKE": "retire-first"}, "points"),
+    "retired parts go before the manifest": ({"MISTAKE": "retire-first"}, "compaction"),
     "nothing is locked": ({"MISTAKE": "no-lock"}, "lock"),
 }
 
@@ -309,8 +322,8 @@ def mistakes(rig, score):
         try:
             if by == "power":
                 power(rig, first, ["ext4 apart", "xfs apart"], broken, each=1)
-            elif by == "points":
-                points(rig, first, broken, each=2)
+            elif by in ("points", "compaction"):
+                points(rig, first, broken, each=2, only="compact" if by == "compaction" else None)
             elif by == "copies":
                 copies(rig, first)
             else:
@@ -335,14 +348,23 @@ def copies(rig, score):
 PHASES = {phase.__name__: phase for phase in (kills, points, power, errors, lock, politeness, mistakes)}
 
 
+def keep_mounts_apart():
+    """Goes on in a mount namespace of its own: a disk that another process sees too would stay
+    mounted when it is to be restarted."""
+    if os.geteuid() == 0 and "CRASHES_APART" not in os.environ:
+        os.environ["CRASHES_APART"] = "yes"
+        os.execvp("unshare", ["unshare", "-m", sys.executable, *sys.argv])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("phases", nargs="*", choices=[[], *PHASES], default=[])
     for name, default in (("kills", 200), ("each", 3), ("power", 1), ("errors", 20), ("seed", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--layout", action="append", choices=LAYOUTS, help="of the disks whose power is cut")
     options = parser.parse_args()
-    help_text = subprocess.run([CORPUS, "--version"], capture_output=True, text=True)
-    if help_text.returncode != 0:
+    keep_mounts_apart()
+    if subprocess.run([CORPUS, "--version"], stdout=subprocess.DEVNULL).returncode != 0:
         sys.exit(f"there is no program {CORPUS} (set CORPUS_BIN)")
     total = Score("crashes")
     for name in options.phases or PHASES:
