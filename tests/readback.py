@@ -9,6 +9,8 @@ Usage, in a virtual environment:
 
 FOLDER is the `[output] path` of a config. The identifiers, offsets and hashes are computed again
 here, by other libraries than the ones that wrote them; without blake3 the hashes are left out.
+This is the reader's side: it knows the corpus alone, at rest. What must hold between corpus and
+state at every instant is judged by `invariants.py`.
 One line is printed for each check that fails, then `N passed, N failed`. The exit code is 1 where
 a check failed.
 """

@@ -1,8 +1,20 @@
-//! Places at which a test ends the process, as a loss of power would.
+//! Places at which a test ends the process, as a loss of power would, or breaks the protocol.
 //!
 //! Without the feature `kill-points` this is nothing. With it, `KILL_AT=name:n` aborts the process
 //! the `n`th time that it comes by `name`, `KILL_TRACE=file` appends every name that it comes by,
 //! and `KILL_PAGE=text` aborts it when it converts a page whose address contains the text.
+//!
+//! `MISTAKE=name` makes the program do one step of the commit protocol wrong, so that the tests can
+//! be tested: `tests/runs/crashes.py` must find each of them.
+//!
+//! | mistake | what is wrong |
+//! | --- | --- |
+//! | `acknowledge-first` | a page is acknowledged in a transaction before that of its record |
+//! | `links-apart` | a page's links are committed after the page |
+//! | `no-intent` | a part is written without a note that recovery would follow |
+//! | `publish-apart` | a part is published before the spool is emptied |
+//! | `retire-first` | retired files are deleted before the manifest is without them |
+//! | `no-lock` | the state is not locked |
 
 #[cfg(not(feature = "kill-points"))]
 mod points {
@@ -13,6 +25,12 @@ mod points {
     /// Ends the process at the page `url`, if a test wants it.
     #[inline]
     pub const fn kill_page(_url: &str) {}
+
+    /// Whether a test wants the mistake `name` to be made.
+    #[inline]
+    pub const fn mistake(_name: &'static str) -> bool {
+        false
+    }
 }
 
 #[cfg(feature = "kill-points")]
@@ -33,6 +51,7 @@ mod points {
         std::fs::OpenOptions::new().create(true).append(true).open(path).ok().map(Mutex::new)
     });
     static PAGE: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("KILL_PAGE").ok());
+    static MISTAKE: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("MISTAKE").ok());
 
     /// Ends the process here, if a test wants it.
     pub fn kill_point(name: &'static str) {
@@ -54,6 +73,11 @@ mod points {
             std::process::abort();
         }
     }
+
+    /// Whether a test wants the mistake `name` to be made.
+    pub fn mistake(name: &'static str) -> bool {
+        MISTAKE.as_deref() == Some(name)
+    }
 }
 
-pub use points::{kill_page, kill_point};
+pub use points::{kill_page, kill_point, mistake};

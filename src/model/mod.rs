@@ -37,7 +37,7 @@ mod url;
 pub use chunk::{BlockKind, Chunk, ChunkFlag};
 pub use document::{Document, FactSource, Heading, Markdown, Metadata, PageFlag};
 pub use hash::{ContentHash, chunk_id, document_id};
-pub use kill_point::{kill_page, kill_point};
+pub use kill_point::{kill_page, kill_point, mistake};
 pub use ledger::{Ledger, Removal};
 pub use outcome::{DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome};
 pub use page::{BodyText, CharsetSource, FetchedPage, Request, Timestamp, Validators};

@@ -121,6 +121,8 @@ codes! {
         Repetition = "quality.repetition",
         /// It does not meet one of `quality.heuristics`.
         Heuristic = "quality.heuristic",
+        /// It was in the corpus, and is now what its host answers for pages that do not exist.
+        SoftNotFound = "content.soft_404",
         /// The scope changed since it was found.
         OutOfScope = "scope.changed",
         /// Pages whose addresses differ from its own only in numbers have had no new text for long.

@@ -77,7 +77,8 @@ pub fn remove_temporaries(root: &Path) -> Result<usize, OutputError> {
     Ok(temporaries.len())
 }
 
-/// Deletes the file `relative` below `root`; it may be gone already.
+/// Deletes the file `relative` below `root`; it may be gone already. It does not come back after a
+/// loss of power, when the state has forgotten it.
 ///
 /// # Errors
 ///
@@ -89,7 +90,7 @@ pub fn remove_file(root: &Path, relative: &str) -> Result<(), OutputError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(OutputError::io("delete", &path)(error))
         }
-        _ => Ok(()),
+        _ => path.parent().filter(|folder| folder.is_dir()).map_or(Ok(()), sync_folder),
     }
 }
 

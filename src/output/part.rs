@@ -187,12 +187,13 @@ impl TableWriter {
     }
 
     /// Brings the file to the device and proves that it can be read.
-    pub(super) fn seal(self) -> Result<SealedFile, OutputError> {
+    pub(super) fn seal(mut self) -> Result<SealedFile, OutputError> {
         let path = self.temporary.path();
-        let file = self.writer.into_inner().map_err(OutputError::encode(path))?;
+        // Not `into_inner`: it says of a disk that fails only words.
+        self.writer.finish().map_err(OutputError::encode(path))?;
         kill_point("part.written");
-        file.sync_all().map_err(OutputError::io("sync", path))?;
-        drop(file);
+        self.writer.inner().sync_all().map_err(OutputError::io("sync", path))?;
+        drop(self.writer);
         kill_point("part.synced");
         let info = describe(path, self.kind, self.kind.path(self.part))?;
         compare(path, "number of rows", &info.rows, &self.rows)?;

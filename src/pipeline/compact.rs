@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::RunError;
 use super::publish::{Publisher, blocking, run_id};
 use crate::config::Config;
-use crate::model::kill_point;
+use crate::model::{kill_point, mistake};
 use crate::output::{
     ChunkRowKey, FileInfo, FileKind, PageRowKey, PartWriter, RowBatch, RowMark, read_rows,
 };
@@ -58,6 +58,9 @@ async fn compact_parts(publisher: &Publisher) -> Result<CompactReport, RunError>
     }
     kill_point("compact.parts");
     store.forget_superseded().await?;
+    if mistake("retire-first") {
+        publisher.remove_retired().await?;
+    }
     kill_point("compact.forgotten");
     publisher.write_manifest().await?;
     publisher.remove_retired().await?;

@@ -82,6 +82,7 @@ pub async fn crawl(
         clock,
         progress,
         run_id: run.id().into(),
+        last_active: run.last_active,
         finished,
         unsettled,
         ending: stop.child_token(),
@@ -89,6 +90,7 @@ pub async fn crawl(
         limit_reached: AtomicBool::new(false),
         fetched: AtomicUsize::new(0),
         robots: std::sync::Mutex::default(),
+        missing: std::sync::Mutex::default(),
         series: std::sync::Mutex::new(SeriesWatch::new(config.crawl.traps)),
         sitemaps_read: std::sync::Mutex::default(),
     });

@@ -15,7 +15,9 @@ use super::writer::Finished;
 use super::{PageInput, RunError};
 use crate::fetch::robots::UsagePreferences;
 use crate::fetch::{Answer, Get, Permit, RobotsAnswer, RobotsFile, RobotsMode};
-use crate::model::{ErrorCode, Exclusion, FetchedPage, PageError, PageOutcome, Request, WebUrl};
+use crate::model::{
+    ContentHash, ErrorCode, Exclusion, FetchedPage, PageError, PageOutcome, Request, WebUrl,
+};
 use crate::store::{Committed, Found, FoundUrl};
 
 /// Addresses leased at once: one transaction for all.
@@ -132,6 +134,9 @@ impl Worker<'_> {
             );
             return Ok(Done::Settled);
         }
+        // Before the page is asked for: whoever holds a body waits for no other.
+        let missing =
+            if request.is_live { shared.missing(&request.url, self.robots).await } else { None };
         let turn = tokio::select! {
             turn = shared.fetcher.turn(&request.url) => Some(turn),
             () = shared.ending.cancelled() => None,
@@ -145,7 +150,7 @@ impl Worker<'_> {
         shared.progress.request();
         match shared.fetcher.ask_in(turn, &get).await {
             Ok((Answer::Page(page), permit)) => {
-                self.convert(request, *page, permit).await;
+                self.convert(request, *page, permit, missing).await;
                 Ok(Done::Settled)
             }
             Ok((Answer::Redirect { status, location }, _)) => {
@@ -163,7 +168,13 @@ impl Worker<'_> {
     }
 
     /// Sends a page to be converted. It carries its permit with it.
-    async fn convert(&self, request: &Request, page: FetchedPage, permit: Permit) {
+    async fn convert(
+        &self,
+        request: &Request,
+        page: FetchedPage,
+        permit: Permit,
+        missing: Option<ContentHash>,
+    ) {
         let shared = Arc::clone(self.shared);
         let mut usage = self.robots.rules.usage(request.url.as_url());
         for field in &page.usage {
@@ -177,7 +188,7 @@ impl Worker<'_> {
         let room = shared.pool.room(&input).await;
         shared.pool.convert(input, run_id, move |converted| {
             drop(room);
-            let page = sender.committed(id, hops, converted);
+            let page = Committed { missing, ..sender.committed(id, hops, converted) };
             // The writer is gone only when the run has failed: then nothing is committed.
             drop(sender.finished.send(Finished { page, permit: Some(permit) }));
         });
@@ -255,9 +266,9 @@ impl Worker<'_> {
         let Some(rest) = retry_after else {
             return self.failure(request, Some(status), error).await;
         };
+        shared.remember_rest(&request.url.authority(), rest).await?;
         if rest > shared.config.politeness.retry_after_max() {
             shared.store.release(&[request.id]).await?;
-            shared.remember_rest(&request.url.authority(), rest).await?;
             let why = format!(
                 "the server answered {status} and wants to be left alone for {} s",
                 rest.as_secs()
@@ -311,7 +322,7 @@ impl Worker<'_> {
         let target = outcome.duplicate_of().map(str::to_owned);
         let mut record = input.record(outcome, &shared.run_id);
         record.final_url = target.unwrap_or(record.final_url);
-        let page = Committed { id: Some(request.id), record, found };
+        let page = Committed { id: Some(request.id), record, found, missing: None };
         shared.unsettled.fetch_add(1, Ordering::AcqRel);
         drop(shared.finished.send(Finished { page, permit: None }));
     }

@@ -213,7 +213,12 @@ impl Feed {
         let room = self.handle.block_on(self.pool.room(&page));
         self.pool.convert(page, Arc::clone(&self.run_id), move |converted| {
             drop(room);
-            let page = Committed { id: None, record: converted.record, found: Found::default() };
+            let page = Committed {
+                id: None,
+                record: converted.record,
+                found: Found::default(),
+                missing: None,
+            };
             drop(finished.send(Finished { page, permit: Some(permit) }));
         });
         !self.finished.is_closed()
@@ -236,7 +241,7 @@ impl Feed {
         stamp(&mut input, self.now);
         let error = PageError::new(ErrorCode::InputUnreadable, error.to_string());
         let record = input.record(PageOutcome::Failed(error), &self.run_id);
-        let page = Committed { id: None, record, found: Found::default() };
+        let page = Committed { id: None, record, found: Found::default(), missing: None };
         self.unsettled.fetch_add(1, Ordering::AcqRel);
         self.finished.send(Finished { page, permit: None }).is_ok()
     }

@@ -26,6 +26,7 @@ mod feed;
 mod host;
 mod inputs;
 mod local;
+mod missing;
 mod plan;
 mod pool;
 mod progress;

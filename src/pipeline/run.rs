@@ -17,6 +17,8 @@ use crate::store::{CommitRules, Store};
 pub(super) struct Run {
     pub(super) store: Arc<Store>,
     pub(super) number: i64,
+    /// When an earlier run may have asked a host last.
+    pub(super) last_active: Option<Timestamp>,
     config: Config,
     publisher: Publisher,
     progress: Arc<Progress>,
@@ -43,12 +45,14 @@ impl Run {
         let config_hash = config.content_hash();
         let started_at = clock.now();
         store.recover_leases().await?;
+        let last_active = store.last_active(started_at).await?;
         let number = store.begin_run(&config_hash.to_string(), started_at).await?;
         kill_point("run.begun");
         let output = config.output.clone();
         let publisher = Publisher { store: Arc::clone(&store), output, run: number, config_hash };
         publisher.recover().await?;
-        Ok(Self { store, number, config: config.clone(), publisher, progress, clock, started_at })
+        let config = config.clone();
+        Ok(Self { store, number, last_active, config, publisher, progress, clock, started_at })
     }
 
     /// The name of the run.

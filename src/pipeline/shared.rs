@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
+use super::missing::KeptMissing;
 use super::pool::Pool;
 use super::run::Ending;
 use super::sitemaps::SitemapWalk;
@@ -45,6 +46,8 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     pub(super) progress: Arc<Progress>,
     pub(super) run_id: Arc<str>,
+    /// When an earlier run may have asked a host last.
+    pub(super) last_active: Option<Timestamp>,
     pub(super) finished: UnboundedSender<Finished>,
     pub(super) unsettled: Arc<AtomicUsize>,
     /// The user wants the crawl to end.
@@ -55,6 +58,8 @@ pub(super) struct Shared {
     pub(super) limit_reached: AtomicBool,
     pub(super) fetched: AtomicUsize,
     pub(super) robots: Mutex<BTreeMap<String, KeptRobots>>,
+    /// What authorities answer for pages that do not exist.
+    pub(super) missing: Mutex<BTreeMap<String, KeptMissing>>,
     pub(super) series: Mutex<SeriesWatch>,
     /// Authorities whose sitemaps were read.
     pub(super) sitemaps_read: Mutex<HashSet<String>>,
@@ -132,16 +137,24 @@ impl Shared {
     }
 
     /// Why an authority is to be left alone in this run: a server asked for a long rest in an
-    /// earlier one. A shorter rest is taken at the gate.
+    /// earlier one. A shorter rest, and what is left of the delay since an earlier run, is taken at
+    /// the gate.
     pub(super) async fn wants_rest(&self, root: &WebUrl) -> Result<Option<String>, RunError> {
+        let politeness = &self.config.politeness;
         let next = self.store.next_at(&root.authority()).await?;
-        let micros = next.map_or(0, |next| next.0.saturating_sub(self.clock.now().0));
-        let rest = Duration::from_micros(micros.max(0).unsigned_abs());
-        if rest > self.config.politeness.retry_after_max() && rest < LONGEST_REST {
+        let rest = next.map_or(Duration::ZERO, |next| self.until(next));
+        if rest > politeness.retry_after_max() && rest < LONGEST_REST {
             return Ok(Some(format!("it wants to be left alone for {} s more", rest.as_secs())));
         }
-        self.fetcher.hold(root, rest.min(self.config.politeness.retry_after_max()));
+        let delay = politeness.delay();
+        let turn = self.last_active.map_or(Duration::ZERO, |last| self.until(later(last, delay)));
+        self.fetcher.hold(root, rest.min(politeness.retry_after_max()).max(turn.min(delay)));
         Ok(None)
+    }
+
+    fn until(&self, at: Timestamp) -> Duration {
+        let micros = at.0.saturating_sub(self.clock.now().0);
+        Duration::from_micros(micros.max(0).unsigned_abs())
     }
 
     /// Keeps the rest that a server asks for over the end of the run.
@@ -150,8 +163,7 @@ impl Shared {
         authority: &str,
         rest: Duration,
     ) -> Result<(), RunError> {
-        let micros = i64::try_from(rest.as_micros()).unwrap_or(i64::MAX);
-        let until = Timestamp(self.clock.now().0.saturating_add(micros));
+        let until = later(self.clock.now(), rest);
         Ok(self.store.set_next_at(authority, until).await?)
     }
 
@@ -256,7 +268,7 @@ impl Shared {
         let urls = self.in_scope(&self.without_traps(&record, outlinks));
         record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
         let found = Found { urls, redirects: 0 };
-        Committed { id: Some(id), record, found }
+        Committed { id: Some(id), record, found, missing: None }
     }
 
     /// The outlinks of a page that are not the inside of a trap. The page's series learns of it.
@@ -290,11 +302,16 @@ impl Shared {
             let message = format!("more than {most} redirects");
             let error = PageError::new(ErrorCode::FetchBadRedirect, message);
             let record = record.without_content(PageOutcome::Failed(error));
-            return Committed { id: Some(id), record, found: Found::default() };
+            return Committed { id: Some(id), record, found: Found::default(), missing: None };
         }
         let mut record = record.without_content(PageOutcome::redirect(&target.key()));
         record.final_url = target.to_string();
         let found = Found { urls: vec![FoundUrl::from(target)], redirects: hops };
-        Committed { id: Some(id), record, found }
+        Committed { id: Some(id), record, found, missing: None }
     }
+}
+
+fn later(at: Timestamp, wait: Duration) -> Timestamp {
+    let micros = i64::try_from(wait.as_micros()).unwrap_or(i64::MAX);
+    Timestamp(at.0.saturating_add(micros))
 }

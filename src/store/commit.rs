@@ -7,7 +7,9 @@ use super::dedup::Known;
 use super::frontier::{ENQUEUE, authorities};
 use super::visits::Place;
 use super::{CommitRules, FoundUrl, Store, StoreError, spool};
-use crate::model::{PageFlag, PageOutcome, PageRecord, Timestamp, kill_point};
+use crate::model::{
+    ContentHash, PageFlag, PageOutcome, PageRecord, Timestamp, kill_point, mistake,
+};
 
 /// A page that is done, as it comes from conversion.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Committed {
     pub record: PageRecord,
     /// Addresses in scope that it leads to.
     pub found: Found,
+    /// Hash of the content that its host answers for pages that do not exist, where it has one.
+    pub missing: Option<ContentHash>,
 }
 
 /// Addresses that a page leads to.
@@ -102,7 +106,7 @@ impl Commit<'_> {
     }
 
     async fn page(&mut self, page: Committed) -> Result<(), StoreError> {
-        let Committed { id, mut record, found } = page;
+        let Committed { id, mut record, found, missing } = page;
         let sketch = record.sketch.take();
         let known = self.known(&record.url).await?;
         record.version = known.as_ref().map_or(1, |known| known.version.max(1));
@@ -111,7 +115,9 @@ impl Commit<'_> {
         record.first_seen_at = earlier(known.as_ref().and_then(|known| known.first_seen_at));
         record.changed_at = now;
         match record.outcome {
-            PageOutcome::Collected => self.settle_content(&mut record, known.as_ref()).await?,
+            PageOutcome::Collected => {
+                self.settle_content(&mut record, known.as_ref(), missing).await?;
+            }
             PageOutcome::Unchanged => {
                 if !self.settle_unchanged(&mut record, known.as_ref()).await? {
                     return Ok(());
@@ -142,10 +148,16 @@ impl Commit<'_> {
         if place.condemned.is_some() {
             self.release_duplicates(&record.url).await?;
         }
+        self.break_transaction("acknowledge-first").await?;
         kill_point("commit.page_written");
         self.spool(id, &record).await?;
+        self.break_transaction("links-apart").await?;
         kill_point("commit.spooled");
         self.links(id, &record, found).await
+    }
+
+    async fn break_transaction(&mut self, name: &'static str) -> Result<(), StoreError> {
+        break_transaction(self.connection(), name).await.map_err(|source| self.failed(source))
     }
 
     /// What made the content that the store now knows of the page.
@@ -325,4 +337,16 @@ impl Commit<'_> {
         }
         Ok(())
     }
+}
+
+/// Makes two transactions of one, where a test wants this mistake.
+pub(super) async fn break_transaction(
+    connection: &mut SqliteConnection,
+    name: &'static str,
+) -> Result<(), sqlx::Error> {
+    if mistake(name) {
+        sqlx::query("COMMIT").execute(&mut *connection).await?;
+        sqlx::query("BEGIN IMMEDIATE").execute(connection).await?;
+    }
+    Ok(())
 }

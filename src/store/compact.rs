@@ -33,7 +33,7 @@ impl Store {
         holds: PartHolds,
     ) -> Result<SealedPart, StoreError> {
         let failed = |source| self.failed("seal a compacted part", source);
-        let row = sqlx::query(
+        let statement = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash, holds)
              VALUES (?1, ?2, 'sealed', ?3, ?4, ?5)
              RETURNING id, lo, hi, run_id, config_hash, holds",
@@ -42,12 +42,11 @@ impl Store {
         .bind(hi)
         .bind(run)
         .bind(config_hash)
-        .bind(holds.name())
-        .fetch_one(&self.pool)
-        .await
-        .map_err(failed)?;
+        .bind(holds.name());
+        let row = self.written(statement).await.map_err(failed)?;
         kill_point("compact.sealed");
-        SealedPart::of(&row).map_err(failed)
+        let row = row.ok_or(sqlx::Error::RowNotFound);
+        row.and_then(|row| SealedPart::of(&row)).map_err(failed)
     }
 
     /// Records that a compacted part is in place, and those that it replaces are retired.

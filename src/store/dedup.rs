@@ -6,7 +6,8 @@ use sqlx::sqlite::SqliteRow;
 use super::commit::Commit;
 use super::{StoreError, spool};
 use crate::model::{
-    DuplicateBy, ErrorCode, Markdown, PageError, PageOutcome, PageRecord, Validators,
+    ContentHash, DuplicateBy, ErrorCode, Exclusion, Markdown, PageError, PageOutcome, PageRecord,
+    Validators,
 };
 
 /// Longest chain of redirects that is followed when a loop is looked for.
@@ -94,11 +95,13 @@ impl Commit<'_> {
             .map_err(|source| self.failed(source))
     }
 
-    /// Decides whether collected content is new, as before, or that of another page.
+    /// Decides whether collected content is new, as before, that of another page, or what the host
+    /// answers for pages that are `missing`.
     pub(super) async fn settle_content(
         &mut self,
         record: &mut PageRecord,
         known: Option<&Known>,
+        missing: Option<ContentHash>,
     ) -> Result<(), StoreError> {
         let content_hash = record.content_hash.map(|hash| hash.to_string());
         if let Some(known) = known.filter(|known| known.is_live) {
@@ -106,6 +109,13 @@ impl Commit<'_> {
             if known.content_hash == content_hash && self.has_chunks(known.id, record).await? {
                 record.outcome = PageOutcome::Unchanged;
                 drop_content(record);
+                return Ok(());
+            }
+            if record.content_hash.is_some() && record.content_hash == missing {
+                record.outcome = PageOutcome::Excluded(Exclusion::SoftNotFound);
+                drop_content(record);
+                // What the store knows stays that of the content in the corpus.
+                (record.content_hash, record.body_hash) = (None, None);
                 return Ok(());
             }
             record.version = known.version + 1;

@@ -101,7 +101,7 @@ impl Store {
         config_hash: &str,
     ) -> Result<Option<SealedPart>, StoreError> {
         let failed = |source| self.failed("seal a part of the change feed", source);
-        let row = sqlx::query(
+        let statement = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash, holds)
              SELECT (SELECT coalesce(max(hi), 0) + 1 FROM part WHERE holds = 'changes'),
                     (SELECT coalesce(max(id), 0) FROM part), 'sealed', ?1, ?2, 'changes'
@@ -109,10 +109,8 @@ impl Store {
              RETURNING id, lo, hi, run_id, config_hash, holds",
         )
         .bind(run)
-        .bind(config_hash)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(failed)?;
+        .bind(config_hash);
+        let row = self.written(statement).await.map_err(failed)?;
         kill_point("changes.sealed");
         row.as_ref().map(SealedPart::of).transpose().map_err(failed)
     }

@@ -2,9 +2,10 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::StoreError;
+use super::{StoreError, beside};
+use crate::model::mistake;
 
 /// The lock beside a database. The system gives it back when the process ends, however it ends.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ pub(super) struct Lock {
 impl Lock {
     /// Locks the database at `path`.
     pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
-        let lock_path = lock_path(path);
+        let lock_path = beside(path, ".lock");
         let failed = |source| StoreError::io("open", &lock_path, source);
         let mut options = OpenOptions::new();
         let mut file = options
@@ -26,6 +27,7 @@ impl Lock {
             .open(&lock_path)
             .map_err(failed)?;
         match file.try_lock() {
+            _ if mistake("no-lock") => {}
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
@@ -42,10 +44,4 @@ impl Lock {
         file.write_all(holder.as_bytes()).map_err(failed)?;
         Ok(Self { _file: file })
     }
-}
-
-fn lock_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    PathBuf::from(name)
 }

@@ -10,12 +10,14 @@
 //! - What a function has returned survives a kill and a loss of power (`synchronous = FULL`).
 //! - One process at a time: the store is locked for as long as it is open.
 //! - A database of a newer program is not touched.
+//! - A database that was closed in order and differs when it is opened again is refused.
 //!
 //! It does not decide what is in scope, writes no corpus file, and reads no clock.
 
 mod commit;
 mod compact;
 mod dedup;
+mod digest;
 mod error;
 mod feed;
 mod frontier;
@@ -31,9 +33,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use serde::{Deserialize, Serialize};
+use sqlx::query::Query;
 use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+    SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteRow, SqliteSynchronous,
 };
+use sqlx::{Row as _, Sqlite};
 
 pub use self::commit::{Committed, Found, Settled};
 pub use self::compact::LastVisit;
@@ -128,7 +133,7 @@ pub struct Store {
     pool: SqlitePool,
     path: PathBuf,
     /// None where the state is only looked at.
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 impl Store {
@@ -144,6 +149,7 @@ impl Store {
                 .map_err(|source| StoreError::io("create", folder, source))?;
         }
         let lock = Lock::take(path)?;
+        digest::take(path)?;
         let failed = |source| StoreError::database("open", path, source);
         let options = SqliteConnectOptions::from_str("sqlite:")
             .map_err(failed)?
@@ -159,7 +165,7 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(failed)?;
-        let store = Self { pool, path: path.to_owned(), _lock: Some(lock) };
+        let store = Self { pool, path: path.to_owned(), lock: Some(lock) };
         store.check().await?;
         store.migrate().await?;
         Ok(store)
@@ -178,7 +184,7 @@ impl Store {
             .connect_with(options)
             .await
             .map_err(failed)?;
-        Ok(Self { pool, path: path.to_owned(), _lock: None })
+        Ok(Self { pool, path: path.to_owned(), lock: None })
     }
 
     /// The database file.
@@ -211,18 +217,35 @@ impl Store {
         }
     }
 
+    /// When the last run may have asked a host last: when it ended, or `now` where it was killed.
+    /// `None` where there was none.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn last_active(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let at: Option<i64> =
+            sqlx::query_scalar("SELECT coalesce(ended_at, ?1) FROM run ORDER BY id DESC LIMIT 1")
+                .bind(now.0)
+                .fetch_optional(&self.pool)
+                .await
+                .map_err(|source| self.failed("look for the last run", source))?;
+        Ok(at.map(Timestamp))
+    }
+
     /// Begins a run and gives its number.
     ///
     /// # Errors
     ///
     /// Fails where the database does.
     pub async fn begin_run(&self, config_hash: &str, now: Timestamp) -> Result<i64, StoreError> {
-        sqlx::query_scalar("INSERT INTO run (config_hash, started_at) VALUES (?1, ?2) RETURNING id")
-            .bind(config_hash)
-            .bind(now.0)
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|source| self.failed("begin a run", source))
+        let failed = |source| self.failed("begin a run", source);
+        let statement =
+            sqlx::query("INSERT INTO run (config_hash, started_at) VALUES (?1, ?2) RETURNING id")
+                .bind(config_hash)
+                .bind(now.0);
+        let row = self.written(statement).await.map_err(failed)?;
+        row.ok_or(sqlx::Error::RowNotFound).and_then(|row| row.try_get("id")).map_err(failed)
     }
 
     /// Says why a run ended, and folds the write-ahead log into the database.
@@ -246,14 +269,36 @@ impl Store {
             .map_err(|source| self.failed("fold the log", source))
     }
 
-    /// Closes the database in order.
+    /// Closes the database in order, and leaves its digest.
     pub async fn close(self) {
         self.pool.close().await;
+        if self.lock.is_some() {
+            // Where no digest can be left, the next start does without.
+            drop(digest::leave(&self.path));
+        }
+    }
+
+    /// The row that a statement returns which writes, where it returns one.
+    ///
+    /// It is read to its end. SQLite commits only there, and a reader that stops at the first row
+    /// would not hear that this failed.
+    async fn written(
+        &self,
+        statement: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<Option<SqliteRow>, sqlx::Error> {
+        Ok(statement.fetch_all(&self.pool).await?.pop())
     }
 
     fn failed(&self, doing: &'static str, source: sqlx::Error) -> StoreError {
         StoreError::database(doing, &self.path, source)
     }
+}
+
+/// A file beside the database at `path`.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 #[cfg(test)]

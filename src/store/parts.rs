@@ -3,8 +3,9 @@
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
+use super::commit::break_transaction;
 use super::{Store, StoreError, spool};
-use crate::model::{PageRecord, kill_point};
+use crate::model::{PageRecord, kill_point, mistake};
 
 /// What a part is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,23 +139,20 @@ impl Store {
         run: i64,
         config_hash: &str,
     ) -> Result<Option<SealedPart>, StoreError> {
-        let row = sqlx::query(
+        let failed = |source| self.failed("seal a part", source);
+        let statement = sqlx::query(
             "INSERT INTO part (lo, hi, state, run_id, config_hash)
-             SELECT min(seq), max(seq), 'sealed', ?1, ?2 FROM pending
+             SELECT min(seq), max(seq), ?3, ?1, ?2 FROM pending
              WHERE seq > (SELECT coalesce(max(hi), 0) FROM part WHERE holds = 'records')
              HAVING count(*) > 0
              RETURNING id, lo, hi, run_id, config_hash, holds",
         )
         .bind(run)
         .bind(config_hash)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(|source| self.failed("seal a part", source))?;
+        .bind(if mistake("no-intent") { "unsaid" } else { "sealed" });
+        let row = self.written(statement).await.map_err(failed)?;
         kill_point("seal.after");
-        row.as_ref()
-            .map(SealedPart::of)
-            .transpose()
-            .map_err(|source| self.failed("seal a part", source))
+        row.as_ref().map(SealedPart::of).transpose().map_err(failed)
     }
 
     /// Parts that were sealed and not published: a crash came between.
@@ -210,6 +208,7 @@ impl Store {
         let failed = |source| self.failed("publish a part", source);
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         record(&mut transaction, part, files).await.map_err(failed)?;
+        break_transaction(&mut transaction, "publish-apart").await.map_err(failed)?;
         kill_point("publish.recorded");
         sqlx::query(
             "UPDATE page SET part_id = ?1 FROM pending

@@ -1,5 +1,7 @@
 //! The spool: collected records on their way to a part.
 
+use std::io::Write as _;
+
 use super::StoreError;
 use crate::model::PageRecord;
 
@@ -10,7 +12,11 @@ const LEVEL: i32 = 1;
 pub(super) fn encode(record: &PageRecord) -> Option<(Vec<u8>, i64)> {
     let json = serde_json::to_vec(record).ok()?;
     let length = i64::try_from(json.len()).ok()?;
-    zstd::encode_all(json.as_slice(), LEVEL).ok().map(|body| (body, length))
+    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL).ok()?;
+    // SQLite would not notice a bit that flips in a record; zstd does.
+    encoder.include_checksum(true).ok()?;
+    encoder.write_all(&json).ok()?;
+    encoder.finish().ok().map(|body| (body, length))
 }
 
 /// The record that the spool keeps as `body`.

@@ -70,7 +70,7 @@ fn record(path: &str, text: &str) -> PageRecord {
 }
 
 fn page(id: Option<i64>, record: PageRecord, links: &[&str]) -> Committed {
-    Committed { id, record, found: Found { urls: found(links), redirects: 0 } }
+    Committed { id, record, found: Found { urls: found(links), redirects: 0 }, missing: None }
 }
 
 async fn outcome(store: &Store, path: &str) -> String {
@@ -96,6 +96,37 @@ async fn an_address_is_leased_once_and_comes_back_after_a_crash() {
     store.count_crashes(&[url("/b")]).await.unwrap();
     let again = store.lease("http://h", 10, converter()).await.unwrap();
     assert_eq!(again.iter().map(|request| request.crashes).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[tokio::test]
+async fn a_run_that_was_killed_was_active_until_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder).await;
+    let (began, ended, now) = (Timestamp(1), Timestamp(2), Timestamp(3));
+    assert_eq!(store.last_active(now).await.unwrap(), None);
+    let run = store.begin_run("hash", began).await.unwrap();
+    assert_eq!(store.last_active(now).await.unwrap(), Some(now));
+    store.end_run(run, "finished", ended).await.unwrap();
+    assert_eq!(store.last_active(now).await.unwrap(), Some(ended));
+}
+
+#[tokio::test]
+async fn a_database_that_changed_while_it_was_closed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.db");
+    open(&folder).await.close().await;
+    let whole = std::fs::read(&path).unwrap();
+    let mut rotten = whole.clone();
+    let last = rotten.len() - 1;
+    rotten[last] ^= 1;
+    std::fs::write(&path, rotten).unwrap();
+    assert!(matches!(Store::open(&path).await, Err(StoreError::Damaged { .. })));
+    std::fs::write(&path, whole).unwrap();
+    // While it is open, and where it was not closed, there is no digest.
+    drop(open(&folder).await);
+    assert!(!folder.path().join("state.db.digest").exists());
+    open(&folder).await.close().await;
+    assert!(folder.path().join("state.db.digest").exists());
 }
 
 #[tokio::test]

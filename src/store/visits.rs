@@ -26,6 +26,9 @@ pub struct RecrawlOptions {
     pub changed_factor: Factor,
     /// Hours after which a page that was missing and still is counts as gone.
     pub confirm_gone_hours: u32,
+    /// Whether a host is asked, once a run, what it answers for a page that does not exist, so that
+    /// a page of the corpus that comes to be that answer counts as missing.
+    pub probe_missing: bool,
     /// Largest share of the pages in the corpus that a run deletes without being told to.
     pub max_delete_ratio: Ratio,
 }
@@ -39,6 +42,7 @@ impl Default for RecrawlOptions {
             unchanged_factor: Factor::from_thousandths(1_500),
             changed_factor: Factor::from_thousandths(500),
             confirm_gone_hours: 24,
+            probe_missing: true,
             max_delete_ratio: Ratio::from_thousandths(200),
         }
     }
@@ -91,7 +95,9 @@ fn absence(outcome: &PageOutcome) -> Absence {
             Absence::None
         }
         PageOutcome::Gone { status: 404 }
-        | PageOutcome::Excluded(Exclusion::Empty | Exclusion::MediaType) => Absence::Perhaps,
+        | PageOutcome::Excluded(
+            Exclusion::Empty | Exclusion::SoftNotFound | Exclusion::MediaType,
+        ) => Absence::Perhaps,
         PageOutcome::Gone { .. } | PageOutcome::Excluded(_) | PageOutcome::Duplicate { .. } => {
             Absence::Certain
         }

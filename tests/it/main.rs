@@ -23,4 +23,5 @@ mod markdown;
 mod messages;
 mod recrawl;
 mod robots_fetch;
+mod rot;
 mod site;

@@ -37,7 +37,10 @@ impl Pages {
         let pages = self.clone();
         Site::start(move |path| {
             let pages = pages.0.lock().unwrap();
-            let Some((status, text)) = pages.get(path) else { return Page::status(404) };
+            let otherwise = pages.get("*").filter(|_| path != "/robots.txt");
+            let Some((status, text)) = pages.get(path).or(otherwise) else {
+                return Page::status(404);
+            };
             match status {
                 200 if path.starts_with("/v") => {
                     let tag = blake3::hash(text.as_bytes()).to_hex();
@@ -184,12 +187,44 @@ fn an_unchanged_site_is_asked_conditionally_and_writes_nothing() {
     pages.set("/plain", &article("clouds", &paragraphs("clouds", 4), "2 of today"));
     crawl(&job);
     let (asked, unmodified) = site.take_logs();
-    assert_eq!(asked.iter().filter(|path| *path != "/robots.txt").count(), 4);
+    // The fifth is for what the site answers for a page that does not exist.
+    assert_eq!(asked.iter().filter(|path| *path != "/robots.txt").count(), 5);
     assert_eq!(unmodified.len(), 2);
     assert_eq!(rows(&job.corpus(), "chunks", &["chunk_id"]).len(), chunks);
     assert_eq!(told(&job), counts([]));
     assert_eq!(outcome(&job, "/va"), "unchanged");
     assert_eq!(outcome(&job, "/plain"), "unchanged");
+}
+
+#[test]
+fn a_page_that_becomes_the_answer_for_missing_pages_is_missing() {
+    let pages = Pages::linked(&["/here", "/lost"]);
+    let site = pages.serve();
+    let job = Job::new(&site.url("/"), &format!("{DUE}max_delete_ratio = 1.0\n"));
+    crawl(&job);
+    let before = live(&job);
+    let missing = article("nothing", &["There is no such page.".to_owned()], "");
+    pages.set("*", &missing);
+    pages.set("/lost", &missing);
+    crawl(&job);
+    assert_eq!(outcome(&job, "/lost"), "excluded content.soft_404 stale");
+    assert_eq!(live(&job), before);
+    // What it was counts as ever: once it is back, nothing has changed.
+    pages.set("/lost", &article("/lost", &paragraphs("/lost", 2), ""));
+    crawl(&job);
+    assert_eq!(outcome(&job, "/lost"), "unchanged");
+    pages.set("/lost", &missing);
+    crawl(&job);
+    crawl(&job);
+    assert_eq!(told(&job), counts([("delete filtered", 2)]));
+    // A page that was that answer from the beginning is a page.
+    let pages = Pages::linked(&["/page"]);
+    pages.set("*", &article("/page", &paragraphs("/page", 2), ""));
+    let site = pages.serve();
+    let job = Job::new(&site.url("/"), DUE);
+    crawl(&job);
+    crawl(&job);
+    assert_eq!(outcome(&job, "/page"), "unchanged");
 }
 
 #[test]
@@ -352,7 +387,7 @@ fn a_sitemap_says_what_changed_before_it_is_due() {
     pages.set("/robots.txt", "Sitemap: /sitemap.xml");
     pages.set("/sitemap.xml", &sitemap("2020-01-01"));
     let site = pages.serve();
-    let job = Job::new(&site.url("/"), "");
+    let job = Job::new(&site.url("/"), "[recrawl]\nprobe_missing = false\n");
     crawl(&job);
     site.take_logs();
     crawl(&job);
