@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::args::{ConvertArgs, ConvertFormat};
 use super::chunk::ChunkLine;
 use super::{Failure, Say, exit, load_or_default, runtime};
-use crate::model::{ContentCounts, PageOutcome, PageRecord, Removal};
+use crate::model::{ContentCounts, PageOutcome, PageRecord, Removal, with_causes};
 use crate::pipeline::{
     Clock, Input, InputError, LocalJob, Progress, convert_to_corpus, convert_to_sink, exceeds,
 };
@@ -54,7 +54,7 @@ fn check_inputs(inputs: &[PathBuf]) -> Result<(), Failure> {
 fn parquet(mut job: LocalJob, out: &Path, say: Say) -> Result<u8, Failure> {
     out.clone_into(&mut job.config.output.path);
     job.config.store.url = format!("sqlite:{}", out.join("_state").join("state.db").display());
-    let complain = move |error: &InputError| say.warning(&described(error));
+    let complain = move |error: &InputError| say.warning(&with_causes(error));
     let progress = Arc::new(Progress::default());
     let (summary, read) = runtime()?.block_on(convert_to_corpus(&job, progress, complain))?;
     super::crawl::report(&job.config, &summary, say)?;
@@ -200,7 +200,7 @@ fn to_sink(
         },
         &mut |error| {
             unreadable += 1;
-            say.warning(&described(error));
+            say.warning(&with_causes(error));
         },
     )?;
     read.map_err(|error| input_failure(&error))?;
@@ -226,13 +226,6 @@ fn create(path: &Path) -> Result<File, Failure> {
     })
 }
 
-fn described(error: &InputError) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
-}
-
 fn input_failure(error: &InputError) -> Failure {
     let hint = match error {
         InputError::UnknownKind { .. } => {
@@ -240,5 +233,5 @@ fn input_failure(error: &InputError) -> Failure {
         }
         _ => "check the path",
     };
-    Failure::usage(described(error), hint)
+    Failure::usage(with_causes(error), hint)
 }

@@ -48,5 +48,5 @@ pub use record::{ContentCounts, PageRecord};
 pub use refresh::Refresh;
 pub use robots_directives::{AiUse, DirectiveReader, RobotsDirectives};
 pub use sketch::Sketch;
-pub use text::collapse;
+pub use text::{collapse, with_causes};
 pub use url::{CanonicalUrl, UrlError, WebUrl, resolve};

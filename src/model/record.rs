@@ -67,6 +67,9 @@ pub struct PageRecord {
     /// By which texts like it are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sketch: Option<Sketch>,
+    /// The page that it is nearly equal to: known once the other pages of the run are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near_duplicate_of: Option<String>,
     /// The main content.
     pub markdown: Markdown,
     /// The four counts.
@@ -94,15 +97,15 @@ pub struct PageRecord {
 impl PageRecord {
     /// The record with another outcome, of which no content is kept.
     #[must_use]
-    pub fn without_content(self, outcome: PageOutcome) -> Self {
-        Self {
-            outcome,
-            markdown: Markdown::default(),
-            chunks: Vec::new(),
-            content_hash: None,
-            body_hash: None,
-            ..self
-        }
+    pub fn without_content(mut self, outcome: PageOutcome) -> Self {
+        self.drop_content();
+        Self { outcome, content_hash: None, body_hash: None, ..self }
+    }
+
+    /// Drops what only a page that is collected has in the corpus.
+    pub fn drop_content(&mut self) {
+        self.chunks.clear();
+        self.markdown = Markdown::default();
     }
 
     /// Whether text of the page may be missing.

@@ -8,10 +8,11 @@ use std::{path::Path, sync::Arc};
 use arrow::{
     array::{
         ArrayRef, AsArray as _, BooleanArray, ListArray, ListBuilder, RecordBatch, StringArray,
-        StringBuilder,
+        StringBuilder, new_empty_array, new_null_array,
     },
+    buffer::OffsetBuffer,
     compute::filter_record_batch,
-    datatypes::DataType,
+    datatypes::{DataType, FieldRef},
     error::ArrowError,
 };
 use parquet::errors::ParquetError;
@@ -19,9 +20,10 @@ use uuid::Uuid;
 
 use super::{
     FileKind, OutputError,
+    inspect::columns,
     part::PartWriter,
     read::{Batches, count, numbers, read_batches, strings},
-    schema::element,
+    schema::{arrow_schema, element},
 };
 use crate::model::ChunkFlag;
 
@@ -158,14 +160,26 @@ impl RowBatch {
     ///
     /// Fails where the rows are not of a part.
     pub fn marked(&self, kind: FileKind, marks: &[RowMark]) -> Result<Self, OutputError> {
-        let marked = match kind {
-            FileKind::Pages => self.with("near_duplicate_of", |_| {
+        let marked = self.completed(kind).and_then(|rows| match kind {
+            FileKind::Pages => rows.with("near_duplicate_of", |_| {
                 let of = marks.iter().map(|mark| mark.near_duplicate_of.as_deref());
                 Some(Arc::new(of.collect::<StringArray>()))
             }),
-            _ => self.with("flags", |flags| chunk_flags(flags.as_list_opt()?, marks)),
-        };
+            _ => rows.with("flags", |flags| chunk_flags(flags.as_list_opt()?, marks)),
+        });
         marked.map_err(ParquetError::from).map_err(OutputError::encode(Path::new(kind.folder())))
+    }
+
+    /// The rows with all columns of `kind`: those that an older program did not write are null, or
+    /// empty lists.
+    fn completed(&self, kind: FileKind) -> Result<Self, ArrowError> {
+        let schema = arrow_schema(columns(kind));
+        let own = |field: &FieldRef| {
+            let column = self.0.column_by_name(field.name()).map(Arc::clone);
+            column.unwrap_or_else(|| absent(field, self.0.num_rows()))
+        };
+        let columns = schema.fields().iter().map(own).collect();
+        RecordBatch::try_new(schema, columns).map(Self)
     }
 
     fn with(
@@ -180,6 +194,18 @@ impl RowBatch {
             *slot = column;
         }
         RecordBatch::try_new(self.0.schema(), columns).map(Self)
+    }
+}
+
+/// A column without values.
+fn absent(field: &FieldRef, rows: usize) -> ArrayRef {
+    match field.data_type() {
+        DataType::List(of) if !field.is_nullable() => {
+            let offsets = OffsetBuffer::new_zeroed(rows);
+            let values = new_empty_array(of.data_type());
+            Arc::new(ListArray::new(Arc::clone(of), offsets, values, None))
+        }
+        kind => new_null_array(kind, rows),
     }
 }
 
@@ -213,5 +239,32 @@ impl PartWriter {
     ) -> Result<(), OutputError> {
         let kept = rows.keep(keeps.iter().copied()).map_err(ParquetError::from);
         self.copy(kind, kept.map_err(OutputError::encode(Path::new(kind.folder())))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::schema::PAGES;
+
+    #[test]
+    fn rows_of_an_older_program_get_the_columns_that_it_did_not_know() {
+        let url: ArrayRef = Arc::new(StringArray::from(vec!["http://a.example/"]));
+        let older = RowBatch(RecordBatch::try_from_iter([("url", url)]).unwrap());
+        // Of the columns that were there from the beginning none may be missing.
+        assert!(older.completed(FileKind::Pages).is_err());
+        let added = ["site_name", "keywords", "near_duplicate_of"];
+        let is_added = |name: &str| added.contains(&name);
+        let old: Vec<_> = PAGES.iter().filter(|column| !is_added(column.name)).collect();
+        let schema = arrow_schema(PAGES);
+        let values = old.iter().map(|column| {
+            let field = schema.field_with_name(column.name).unwrap();
+            (column.name, new_empty_array(field.data_type()))
+        });
+        let older = RowBatch(RecordBatch::try_from_iter(values).unwrap());
+        let completed = older.completed(FileKind::Pages).unwrap();
+        assert_eq!(completed.0.schema(), schema);
+        let field = Arc::new(schema.field_with_name("keywords").unwrap().clone());
+        assert_eq!(absent(&field, 3).as_list::<i32>().value_offsets(), [0, 0, 0, 0]);
     }
 }

@@ -107,10 +107,12 @@ pub(super) fn compare<T: PartialEq + fmt::Display>(
     Err(OutputError::mismatch(path, format!("{what} {found} instead of {want}")))
 }
 
-/// The rows of a file, by its footer, where its columns are those of `kind`.
+/// The rows of a file, by its footer, where its columns are of `kind`.
 fn count_rows(path: &Path, kind: FileKind) -> Result<u64, OutputError> {
     let footer = read_footer(path)?;
-    if !footer.columns.iter().eq(columns(kind).iter().map(|column| column.name)) {
+    // An older program wrote fewer columns: they are added, and never renamed or moved.
+    let mut known = columns(kind).iter().map(|column| column.name);
+    if !footer.columns.iter().all(|column| known.any(|name| name == column)) {
         return Err(OutputError::mismatch(path, "columns of another schema"));
     }
     Ok(footer.rows)

@@ -128,8 +128,7 @@ fn page_histories(pages: &[&PageRecord]) -> Vec<ArrayRef> {
         long_numbers(pages, |page| int64(page.token_count())),
         texts(pages, |page| page.content_hash.map(|hash| hash.to_string())),
         texts(pages, |page| page.outcome.duplicate_of()),
-        // Known only once the run's other pages are.
-        texts(pages, |_| None::<&str>),
+        texts(pages, |page| page.near_duplicate_of.as_ref()),
         texts(pages, |page| page.validators.etag.as_ref()),
         texts(pages, |page| page.validators.last_modified.as_ref()),
         numbers(pages, |page| Some(int32(page.version))),

@@ -69,6 +69,7 @@ fn page(url: &str, texts: &[&str]) -> PageRecord {
         elapsed_ms: 12,
         body_bytes: 345,
         sketch: None,
+        near_duplicate_of: None,
         quality: Some(Quality {
             words: 12,
             link_density: Ratio::from_thousandths(250),

@@ -102,6 +102,7 @@ impl PageInput {
             metadata: Metadata::default(),
             quality: None,
             sketch: None,
+            near_duplicate_of: None,
             markdown: crate::model::Markdown::default(),
             counts: ContentCounts::default(),
             removed: Vec::new(),

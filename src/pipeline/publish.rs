@@ -74,10 +74,11 @@ impl Publisher {
         }
     }
 
-    /// Says in the parts which pages and chunks others resemble. Nothing may wait in the spool; the
-    /// manifest is to be written behind it.
+    /// Finds which pages and chunks others resemble, writes the last part, and says it in those
+    /// that were written before. The manifest is to be written behind it.
     pub(super) async fn close_marks(&self, rules: CommitRules) -> Result<MarkCounts, RunError> {
         self.store.settle_marks(rules).await?;
+        self.close_part().await?;
         let hash = self.config_hash.to_string();
         for part in self.store.unmarked_parts().await? {
             let holds = PartHolds::Marked;

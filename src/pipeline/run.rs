@@ -83,8 +83,7 @@ impl Run {
     }
 
     /// Deletes what is gone, at most the share `most_deleted` of the corpus, marks what is alike,
-    /// tells the change feed, writes the summary and closes the state. All pages of the run must be
-    /// published.
+    /// publishes what is spooled, tells the change feed, writes the summary and closes the state.
     ///
     /// Only a run that has finished deletes: one that was cut may not have met what takes a
     /// page's place.
@@ -107,9 +106,13 @@ impl Run {
         };
         fill(&mut summary);
         if ending == Ending::Finished {
+            if self.store.has_spooled_condemned().await? {
+                self.publisher.close_part().await?;
+            }
             summary.deletions = self.store.delete_condemned(self.number, most_deleted).await?;
         }
-        summary.marks = self.publisher.close_marks(self.rules(self.config.crawl.max_depth)).await?;
+        let rules = self.rules(self.config.crawl.max_depth);
+        summary.marks = self.publisher.close_marks(rules).await?;
         summary.changes = self.publisher.close_changes().await?;
         for (authority, deferred) in &mut summary.deferred {
             deferred.pages = self.store.waiting(authority).await?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::RunError;
 use super::publish::{blocking, file_info, manifest};
 use crate::config::Config;
+use crate::model::with_causes;
 use crate::output::{
     ChangeKey, FileKind, OutputError, check_file, list_files, read_change_keys, read_chunk_keys,
     read_manifest,
@@ -91,7 +92,7 @@ async fn check_files(
         let failures: Vec<String> = infos
             .iter()
             .filter_map(|info| check_file(&root, info).err())
-            .map(|error| said(&error))
+            .map(|error| with_causes(&error))
             .collect();
         list_files(&root).map(|listing| (listing, failures, infos))
     })
@@ -113,18 +114,6 @@ async fn check_files(
     Ok(())
 }
 
-/// An error with its causes, in one line.
-fn said(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
 /// The manifest says what the state says, or said before a crash came between the two.
 async fn check_manifest(
     config: &Config,
@@ -139,7 +128,7 @@ async fn check_manifest(
     let written = match written {
         Ok(written) => written.unwrap_or_default(),
         Err(error) => {
-            report.find("M", said(&error));
+            report.find("M", with_causes(&error));
             return Ok(());
         }
     };
@@ -261,7 +250,7 @@ fn files(parts: &[StoredPart], kind: FileKind) -> impl Iterator<Item = &StoredFi
 /// The changes of a part; an error is said in words.
 fn read_told(path: &std::path::Path) -> Result<Vec<ChangeKey>, String> {
     let changes = read_change_keys(path).and_then(Iterator::collect);
-    changes.map_err(|error: OutputError| said(&error))
+    changes.map_err(|error: OutputError| with_causes(&error))
 }
 
 /// What was seen of one content of a document.
@@ -288,8 +277,8 @@ impl Seen {
 /// finding and not the end of the verification.
 fn count_chunks(path: &std::path::Path) -> Result<HashMap<(String, u32), Seen>, String> {
     let mut counts: HashMap<(String, u32), Seen> = HashMap::new();
-    for key in read_chunk_keys(path).map_err(|error| said(&error))? {
-        let key = key.map_err(|error| said(&error))?;
+    for key in read_chunk_keys(path).map_err(|error| with_causes(&error))? {
+        let key = key.map_err(|error| with_causes(&error))?;
         let seen = counts.entry((key.document_id.to_string(), key.version)).or_insert(Seen {
             rows: 0,
             total: key.total_chunks,

@@ -37,7 +37,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Commits what comes until nothing more can, then closes the last part.
+    /// Commits what comes until nothing more can. What is spooled then waits for the run's end.
     pub(super) async fn run(
         self,
         mut finished: UnboundedReceiver<Finished>,
@@ -51,7 +51,7 @@ impl Writer {
                 spooled = 0;
             }
         }
-        self.publisher.close_part().await
+        Ok(())
     }
 
     /// Collects a group: until it is full, its time is up, or nothing else is on its way.

@@ -43,7 +43,8 @@ fn repeated<'a>(parts: impl Iterator<Item = &'a str>) -> Repeated {
 
 /// The share of characters in the most frequent run of `n` words, where it occurs more than once.
 pub(super) fn top_n_gram(words: &Words, n: usize) -> Ratio {
-    let mut counts: HashMap<u64, usize, Hashed> = HashMap::default();
+    let mut counts: HashMap<u64, usize, Hashed> =
+        HashMap::with_capacity_and_hasher(words.list.len(), Hashed::default());
     let mut most = 0;
     for gram in words.list.windows(n) {
         let count = counts.entry(hash(gram)).or_default();
@@ -57,7 +58,8 @@ pub(super) fn top_n_gram(words: &Words, n: usize) -> Ratio {
 
 /// The share of characters in runs of `n` words that stood before; runs do not overlap.
 pub(super) fn duplicate_n_grams(words: &Words, n: usize) -> Ratio {
-    let mut seen: HashSet<u64, Hashed> = HashSet::default();
+    let mut seen: HashSet<u64, Hashed> =
+        HashSet::with_capacity_and_hasher(words.list.len(), Hashed::default());
     let (mut at, mut repeated) = (0, 0);
     while let Some(gram) = words.list.get(at..at + n) {
         if seen.insert(hash(gram)) {

@@ -6,8 +6,7 @@ use sqlx::sqlite::SqliteRow;
 use super::commit::Commit;
 use super::{StoreError, spool};
 use crate::model::{
-    ContentHash, DuplicateBy, ErrorCode, Exclusion, Markdown, PageError, PageOutcome, PageRecord,
-    Validators,
+    ContentHash, DuplicateBy, ErrorCode, Exclusion, PageError, PageOutcome, PageRecord, Validators,
 };
 
 /// Longest chain of redirects that is followed when a loop is looked for.
@@ -108,12 +107,12 @@ impl Commit<'_> {
             // Equal Markdown may be cut in another way: by other options, or under another title.
             if known.content_hash == content_hash && self.has_chunks(known.id, record).await? {
                 record.outcome = PageOutcome::Unchanged;
-                drop_content(record);
+                record.drop_content();
                 return Ok(());
             }
             if record.content_hash.is_some() && record.content_hash == missing {
                 record.outcome = PageOutcome::Excluded(Exclusion::SoftNotFound);
-                drop_content(record);
+                record.drop_content();
                 // What the store knows stays that of the content in the corpus.
                 (record.content_hash, record.body_hash) = (None, None);
                 return Ok(());
@@ -128,7 +127,7 @@ impl Commit<'_> {
         let own_rank = (record.is_alias(), record.url.len(), record.url.as_str());
         if other.rank() < own_rank {
             record.outcome = PageOutcome::Duplicate { of: other.url, by };
-            drop_content(record);
+            record.drop_content();
         } else {
             let of = PageOutcome::Duplicate { of: record.url.clone(), by };
             self.supersede(&other, Some(of), Successor::of(record)).await?;
@@ -283,7 +282,7 @@ impl Commit<'_> {
             return Ok(true);
         };
         record.outcome = outcome.clone();
-        drop_content(&mut record);
+        record.drop_content();
         let (body, bytes) = self.encode(&record)?;
         sqlx::query("UPDATE pending SET body = ?2, bytes = ?3, holds_content = 0 WHERE seq = ?1")
             .bind(seq)
@@ -324,10 +323,4 @@ impl Commit<'_> {
         }
         Ok(())
     }
-}
-
-/// A page that is not collected has no content of its own in the corpus.
-fn drop_content(record: &mut PageRecord) {
-    record.chunks.clear();
-    record.markdown = Markdown::default();
 }

@@ -10,7 +10,7 @@ use super::commit::Commit;
 use super::dedup::Successor;
 use super::likeness::Ranks;
 use super::{CommitRules, NearMode, Store, StoreError};
-use crate::model::{DuplicateBy, PageOutcome, kill_point};
+use crate::model::{ChunkFlag, DuplicateBy, PageOutcome, PageRecord, kill_point};
 
 /// Bytes of the place of a chunk.
 const PLACE_BYTES: usize = 4;
@@ -44,6 +44,16 @@ impl Mark {
         })
     }
 
+    /// Says it in the record that holds the page's content.
+    pub(super) fn apply(self, record: &mut PageRecord) {
+        let near = self.near_duplicate_of.as_ref().map(|_| ChunkFlag::NearDuplicate);
+        for (chunk, place) in record.chunks.iter_mut().zip(0..) {
+            let repeated = self.repeated.contains(&place).then_some(ChunkFlag::Repeated);
+            chunk.flags.extend(near.into_iter().chain(repeated));
+        }
+        record.near_duplicate_of = self.near_duplicate_of;
+    }
+
     fn places(&self) -> Vec<u8> {
         self.repeated.iter().flat_map(|place| place.to_le_bytes()).collect()
     }
@@ -52,7 +62,6 @@ impl Mark {
 impl Store {
     /// Holds all live pages against each other, and notes what is to be said of which. Where
     /// `rules` drop pages that are nearly equal to another, they become its duplicates here.
-    /// Nothing may wait in the spool.
     ///
     /// # Errors
     ///
@@ -67,7 +76,7 @@ impl Store {
         Ok(())
     }
 
-    /// The parts that do not say of their pages what is to be said.
+    /// The parts that do not say of their pages what is to be said. Nothing may wait in the spool.
     ///
     /// # Errors
     ///

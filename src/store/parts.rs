@@ -4,7 +4,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::commit::break_transaction;
-use super::{Store, StoreError, spool};
+use super::{Mark, Store, StoreError, spool};
 use crate::model::{PageRecord, kill_point, mistake};
 
 /// What a part is made from.
@@ -171,7 +171,7 @@ impl Store {
         rows.iter().map(SealedPart::of).collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// Up to `most` records of a sealed part behind record `after`, each with its number.
+    /// Up to `most` records of a sealed part, with what is said of their pages, behind record `after`, each with its number.
     ///
     /// # Errors
     ///
@@ -183,18 +183,24 @@ impl Store {
         most: u32,
     ) -> Result<Vec<(i64, PageRecord)>, StoreError> {
         let failed = |source| self.failed("read the spool", source);
-        let rows = sqlx::query("SELECT seq, body FROM pending WHERE seq > ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq LIMIT ?4")
-            .bind(after)
-            .bind(part.lo)
-            .bind(part.hi)
-            .bind(i64::from(most))
-            .fetch_all(&self.pool)
-            .await
-            .map_err(failed)?;
+        let rows = sqlx::query(
+            "SELECT seq, body, near_duplicate_of, repeated FROM pending
+             LEFT JOIN mark ON mark.page_id = pending.page_id AND holds_content = 1
+             WHERE seq > ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq LIMIT ?4",
+        )
+        .bind(after)
+        .bind(part.lo)
+        .bind(part.hi)
+        .bind(i64::from(most))
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed)?;
         let mut records = Vec::with_capacity(rows.len());
         for row in &rows {
             let body: &[u8] = row.try_get("body").map_err(failed)?;
-            records.push((row.try_get("seq").map_err(failed)?, spool::decode(body, &self.path)?));
+            let mut record = spool::decode(body, &self.path)?;
+            Mark::of(row).map_err(failed)?.apply(&mut record);
+            records.push((row.try_get("seq").map_err(failed)?, record));
         }
         Ok(records)
     }
@@ -218,6 +224,13 @@ impl Store {
         .bind(part.id)
         .bind(part.lo)
         .bind(part.hi)
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        sqlx::query(
+            "UPDATE mark SET is_written = 1 WHERE page_id IN (SELECT id FROM page WHERE part_id = ?1)",
+        )
+        .bind(part.id)
         .execute(&mut *transaction)
         .await
         .map_err(failed)?;

@@ -55,6 +55,7 @@ fn record(path: &str, text: &str) -> PageRecord {
         metadata: crate::model::Metadata::default(),
         quality: None,
         sketch: None,
+        near_duplicate_of: None,
         markdown: Markdown::new(text),
         counts: crate::model::ContentCounts::default(),
         removed: Vec::new(),

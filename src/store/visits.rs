@@ -279,8 +279,23 @@ impl Store {
         .map_err(|source| self.failed("requeue pages", source))
     }
 
+    /// Whether content of a page that is to be deleted waits in the spool: an earlier run left it.
+    ///
+    /// # Errors
+    ///
+    /// Fails where the database does.
+    pub async fn has_spooled_condemned(&self) -> Result<bool, StoreError> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM page JOIN pending ON pending.page_id = page.id
+             WHERE condemned IS NOT NULL AND holds_content = 1 AND pending.version = page.version)",
+        )
+        .fetch_one(&self.pool)
+        .await
+        .map_err(|source| self.failed("look for pages to delete", source))
+    }
+
     /// Deletes the pages that visits have condemned, all in one transaction; or none, where they
-    /// are more than `most` of the corpus. Nothing may wait in the spool.
+    /// are more than `most` of the corpus. Their content may not wait in the spool.
     ///
     /// # Errors
     ///
