@@ -37,6 +37,7 @@ mod sink;
 mod syntax;
 mod table;
 mod tree;
+mod unseen;
 mod unveil;
 mod walk;
 mod write;
@@ -168,14 +169,20 @@ pub enum SourceFormat {
 pub fn extract(
     source: Source<'_>,
     options: &ExtractOptions,
-    ledger: Ledger,
+    mut ledger: Ledger,
 ) -> Result<Document, ExtractError> {
     let original_html_chars = source.text.chars().count() as u64;
     let (text, is_cut) = cut_chars(source.text, options.max_source_chars);
     let mut document = match source.format {
         SourceFormat::Html => extract_html(text, source.url, options, ledger)?,
-        SourceFormat::Plain => plain::document(&plain::markdown(text), ledger),
-        SourceFormat::Markdown => plain::document(text, ledger),
+        SourceFormat::Plain => {
+            let shown = unseen::shown(text, &mut ledger);
+            plain::document(&plain::markdown(shown.as_deref().unwrap_or(text)), ledger)
+        }
+        SourceFormat::Markdown => {
+            let shown = unseen::shown(text, &mut ledger);
+            plain::document(shown.as_deref().unwrap_or(text), ledger)
+        }
     };
     document.original_html_chars = original_html_chars;
     if is_cut {
@@ -227,6 +234,11 @@ fn extract_html(
     let (markdown, headings) = write::write(&pieces);
     let mut metadata = metadata::read(&tree, &addresses, &data);
     metadata.page_type = selection.page_type;
+    for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
+        if let Some(shown) = unseen::shown(text, &mut ledger) {
+            *text = shown;
+        }
+    }
     if metadata.title.is_none() {
         metadata.title = first_heading(&markdown);
     }
