@@ -273,19 +273,36 @@ fn cut_chars(text: &str, max: usize) -> (&str, bool) {
 
 /// Cuts Markdown before the block that goes beyond `max` characters.
 fn cut_markdown(document: &mut Document, max: usize) {
-    let (kept, is_cut) = cut_chars(document.markdown.as_str(), max);
-    if !is_cut {
+    let markdown = document.markdown.as_str();
+    if !cut_chars(markdown, max).1 {
         return;
     }
-    let end = kept.rfind("\n\n").unwrap_or(kept.len());
-    let rest = document.markdown.as_str().get(end..).unwrap_or_default();
-    document.ledger.remove("extract.markdown_cut", rest);
-    document.markdown = Markdown::new(kept.get(..end).unwrap_or(kept));
+    let mut kept = String::new();
+    let (mut chars, mut at) = (0, 0);
+    for block in markdown.split_inclusive("\n\n") {
+        let length = block.trim_end().chars().count();
+        if length > max && is_line(block) {
+            document.ledger.remove("extract.markdown_cut", block);
+        } else if chars + length > max {
+            break;
+        } else {
+            kept.push_str(block);
+            chars += block.chars().count();
+        }
+        at += block.len();
+    }
+    document.ledger.remove("extract.markdown_cut", markdown.get(at..).unwrap_or_default());
+    document.markdown = Markdown::new(&kept);
     document.flags.push(PageFlag::MarkdownCut);
 }
 
 /// How addresses on a page are read and written.
 #[derive(Debug)]
+/// Whether a block is one line of text.
+fn is_line(block: &str) -> bool {
+    !block.trim_end().contains('\n') && !block.starts_with(['`', '~'])
+}
+
 struct Addresses {
     base: Option<WebUrl>,
     keeps_links: bool,
