@@ -23,3 +23,4 @@ mod recrawl;
 mod robots_fetch;
 mod rot;
 mod site;
+mod transport;
