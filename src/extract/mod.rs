@@ -248,6 +248,7 @@ fn extract_html(
         headings,
         redirect: links::redirect(&tree, &addresses),
         outlinks,
+        feeds: links::feeds(&tree, &addresses),
         robots: metadata::robots(&tree),
         ledger,
         flags,

@@ -32,6 +32,8 @@ pub struct CrawlOptions {
     pub sitemaps: Vec<String>,
     /// Whether sitemaps that robots.txt names are read.
     pub discover_sitemaps: bool,
+    /// Whether feeds that the pages of seeds name are read.
+    pub discover_feeds: bool,
     /// How far from the seeds pages may lie.
     pub scope: ScopeKind,
     /// Where not empty: only addresses that match one of these patterns. `*` stands for any
@@ -62,6 +64,7 @@ impl Default for CrawlOptions {
             discover_sitemaps: true,
             scope: ScopeKind::Host,
             include: Vec::new(),
+            discover_feeds: true,
             exclude: Vec::new(),
             max_depth: 30,
             max_pages: 0,

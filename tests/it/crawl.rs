@@ -335,3 +335,43 @@ fn pages_that_one_already_has_are_taken_whatever_they_ask_of_crawlers() {
     let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(line["markdown"].as_str().unwrap().contains("What there is to say about mine"));
 }
+
+#[test]
+fn the_feeds_of_a_start_page_lead_on() {
+    let site = Site::start(|path| match path {
+        "/" => Page::html(format!(
+            "<link rel=alternate type=application/rss+xml href=/rss>\
+             <link rel='alternate home' type='application/feed+json; charset=utf-8' href=/json>\
+             <link rel=alternate type=application/json+oembed href=/oembed>{} <a href=/a>a</a>",
+            text("start")
+        )),
+        "/rss" => Page::new(
+            200,
+            "application/rss+xml",
+            "<rss><item><link>/post</link></item><item><link>http://example.org/</link></item></rss>",
+        ),
+        "/json" => {
+            Page::new(200, "application/feed+json", r#"{"items":[{"id":"1","url":"/note"}]}"#)
+        }
+        "/a" => Page::html(format!(
+            "<link rel=alternate type=application/atom+xml href=/comments>{}",
+            text(path)
+        )),
+        "/post" | "/note" => Page::html(text(path)),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    job.crawl();
+    let found = outcomes(&job, &site);
+    assert_eq!(found["/post"], "collected");
+    assert_eq!(found["/note"], "collected");
+    assert_eq!(found["/rss"], "excluded type.unsupported");
+    assert!(!site.log().iter().any(|path| path == "/comments" || path == "/oembed"));
+
+    let quiet = Job::new(&site.url("/"), "");
+    let config = std::fs::read_to_string(quiet.config()).unwrap();
+    let config = config.replace("[crawl]\n", "[crawl]\ndiscover_feeds = false\n");
+    std::fs::write(quiet.config(), config).unwrap();
+    quiet.crawl();
+    assert!(!outcomes(&quiet, &site).contains_key("/post"));
+}
