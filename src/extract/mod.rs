@@ -272,7 +272,8 @@ fn cut_chars(text: &str, max: usize) -> (&str, bool) {
     }
 }
 
-/// Cuts Markdown before the block that goes beyond `max` characters.
+/// Cuts Markdown before the block that goes beyond `max` characters. A line that is longer than
+/// that by itself is left out alone: it is data, not the end of the page.
 fn cut_markdown(document: &mut Document, max: usize) {
     let markdown = document.markdown.as_str();
     if !cut_chars(markdown, max).1 {
@@ -297,13 +298,13 @@ fn cut_markdown(document: &mut Document, max: usize) {
     document.flags.push(PageFlag::MarkdownCut);
 }
 
-/// How addresses on a page are read and written.
-#[derive(Debug)]
 /// Whether a block is one line of text.
 fn is_line(block: &str) -> bool {
     !block.trim_end().contains('\n') && !block.starts_with(['`', '~'])
 }
 
+/// How addresses on a page are read and written.
+#[derive(Debug)]
 struct Addresses {
     base: Option<WebUrl>,
     keeps_links: bool,

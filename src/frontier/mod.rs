@@ -45,6 +45,8 @@ pub struct CrawlOptions {
     pub max_depth: u32,
     /// Most pages fetched in a run. 0 is no limit.
     pub max_pages: u64,
+    /// Most pages fetched of one host in a run. 0 is no limit.
+    pub max_pages_per_host: u64,
     /// Longest run, in seconds. 0 is no limit.
     pub max_duration_secs: u64,
     /// Most entries read from one sitemap.
@@ -62,12 +64,13 @@ impl Default for CrawlOptions {
             seed_files: Vec::new(),
             sitemaps: Vec::new(),
             discover_sitemaps: true,
+            discover_feeds: true,
             scope: ScopeKind::Host,
             include: Vec::new(),
-            discover_feeds: true,
             exclude: Vec::new(),
             max_depth: 30,
             max_pages: 0,
+            max_pages_per_host: 0,
             max_duration_secs: 0,
             max_sitemap_entries: 500_000,
             max_sitemaps: 1_000,

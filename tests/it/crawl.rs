@@ -375,3 +375,30 @@ fn the_feeds_of_a_start_page_lead_on() {
     quiet.crawl();
     assert!(!outcomes(&quiet, &site).contains_key("/post"));
 }
+
+#[test]
+fn a_host_gives_no_more_pages_than_a_run_may_take() {
+    let site = Site::start(|path| match path.trim_start_matches('/').parse::<u32>() {
+        _ if path == "/" => {
+            let links = "<a href=/1>1</a> <a href=/2>2</a> <a href=/3>3</a> <a href=/4>4</a> <a href=/5>5</a> \
+                 <a href=/6>6</a> <a href=/7>7</a> <a href=/8>8</a> <a href=/9>9</a>";
+            Page::html(format!("{}{links}", text("start")))
+        }
+        Ok(_) => Page::html(text(path)),
+        Err(_) => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    let config = std::fs::read_to_string(job.config()).unwrap();
+    let config = config.replace("[crawl]\n", "[crawl]\nmax_pages_per_host = 4\n");
+    std::fs::write(job.config(), config).unwrap();
+    let told = format!(
+        "{}: `crawl.max_pages_per_host` is reached; 6 pages wait for the next run",
+        site.url("")
+    );
+    let said = job.crawl();
+    assert!(said.contains("collected 4 pages") && said.contains(&told), "{said}");
+    assert!(job.crawl().contains("collected 4 pages"));
+    let said = job.crawl();
+    assert!(said.contains("collected 2 pages") && !said.contains("max_pages_per_host"), "{said}");
+    job.verify();
+}
