@@ -41,6 +41,8 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("url", &["model", "frontier", "fetch", "extract"]),
     ("reqwest", &["fetch"]),
     ("governor", &["fetch"]),
+    ("psl", &["fetch"]),
+    ("rustls", &["fetch"]),
     ("encoding_rs", &["frontier", "fetch"]),
     ("quick_xml", &["frontier"]),
     ("globset", &["frontier"]),

@@ -2,6 +2,7 @@
 
 use super::hidden::hidden_by;
 use super::tree::{NodeId, Step, Tree};
+use super::unseen;
 use crate::model::Ledger;
 
 /// Class words of elements that show line numbers beside code, or a button over it.
@@ -157,6 +158,8 @@ pub(super) fn code_text(tree: &Tree, id: NodeId, ledger: &mut Ledger) -> String 
             Step::Leave(_) => {}
         }
     }
+    // Code that reads otherwise than it runs is worse than words that do.
+    code = unseen::shown(&code, ledger).unwrap_or(code);
     let first = code.find(|c: char| !c.is_whitespace()).unwrap_or(code.len());
     let start = code.get(..first).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
     code.get(start..).unwrap_or_default().trim_end().to_owned()

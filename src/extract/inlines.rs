@@ -5,6 +5,7 @@ use super::math::{self, Formula};
 use super::media;
 use super::piece::{Image, Inline, Link, Mark, Piece};
 use super::tree::NodeId;
+use super::unseen;
 use super::walk::{ContextKind, Descend, Ending, Walker};
 use crate::model::collapse;
 
@@ -19,17 +20,17 @@ impl Walker<'_> {
 
     /// Adds text, without the characters that no reader sees.
     pub(super) fn text(&mut self, text: &str) {
-        if text.is_ascii() || !text.contains(is_invisible) {
-            return self.run().text(text);
+        match unseen::shown(text, self.ledger) {
+            Some(shown) => self.run().text(&shown),
+            None => self.run().text(text),
         }
-        let (unseen, seen): (String, String) = text.chars().partition(|c| is_invisible(*c));
-        self.ledger.remove("extract.invisible_character", &unseen);
-        self.run().text(&seen);
     }
 
     pub(super) fn image(&mut self, node: NodeId) {
         let page = self.page;
-        let (mut alt, title) = media::texts(page.tree, node);
+        let (alt, title) = media::texts(page.tree, node);
+        let mut alt = unseen::shown(&alt, self.ledger).unwrap_or(alt);
+        let title = unseen::shown(&title, self.ledger).unwrap_or(title);
         if page.captioned.contains(&node) {
             self.ledger.remove("content.repeated_alternative", &std::mem::take(&mut alt));
         }
@@ -165,13 +166,3 @@ impl Walker<'_> {
 /// Nodes in which code is searched for blocks: code spans are short, and looking further in each
 /// of many that nest would take quadratic time.
 const MAX_CODE_NODES: usize = 256;
-
-/// Whether `c` is one of the characters that no reader sees: soft hyphens, zero-width spaces,
-/// direction overrides, tags.
-fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
-            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}'
-    )
-}

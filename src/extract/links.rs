@@ -36,6 +36,24 @@ pub(super) fn outlinks(
     (outlinks, false)
 }
 
+/// Media types of feeds.
+const FEEDS: &[&str] = &["application/rss+xml", "application/atom+xml", "application/feed+json"];
+
+/// Most feeds of a page that are looked at.
+const MAX_FEEDS: usize = 10;
+
+/// The feeds that the page names: `link` elements that stand for it in another form.
+pub(super) fn feeds(tree: &Tree, index: &Index, addresses: &Addresses) -> Vec<WebUrl> {
+    let feed = |node| {
+        let element = tree.element(node)?;
+        let is_other_form = has_word(element.attribute("rel"), &["alternate"]);
+        let media_type = element.attribute("type")?.split(';').next()?.trim();
+        let is_feed = FEEDS.iter().any(|feed| feed.eq_ignore_ascii_case(media_type));
+        (is_other_form && is_feed).then(|| addresses.page(element.attribute("href")?))?
+    };
+    index.elements(tree, "link").filter_map(feed).take(MAX_FEEDS).collect()
+}
+
 /// Where the page sends its reader before it can be read.
 pub(super) fn redirect(tree: &Tree, index: &Index, addresses: &Addresses) -> Option<WebUrl> {
     index.statements.iter().find_map(|node| {

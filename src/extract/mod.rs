@@ -43,6 +43,7 @@ mod syntax;
 mod table;
 mod tokens;
 mod tree;
+mod unseen;
 mod unveil;
 mod walk;
 mod write;
@@ -176,14 +177,20 @@ pub enum SourceFormat {
 pub fn extract(
     source: Source<'_>,
     options: &ExtractOptions,
-    ledger: Ledger,
+    mut ledger: Ledger,
 ) -> Result<Document, ExtractError> {
     let original_html_chars = source.text.chars().count() as u64;
     let (text, is_cut) = cut_chars(source.text, options.max_source_chars);
     let mut document = match source.format {
         SourceFormat::Html => extract_html(text, source.url, options, ledger)?,
-        SourceFormat::Plain => plain::document(&plain::markdown(text), ledger),
-        SourceFormat::Markdown => plain::document(text, ledger),
+        SourceFormat::Plain => {
+            let shown = unseen::shown(text, &mut ledger);
+            plain::document(&plain::markdown(shown.as_deref().unwrap_or(text)), ledger)
+        }
+        SourceFormat::Markdown => {
+            let shown = unseen::shown(text, &mut ledger);
+            plain::document(shown.as_deref().unwrap_or(text), ledger)
+        }
     };
     document.original_html_chars = original_html_chars;
     if is_cut {
@@ -236,6 +243,11 @@ fn extract_html(
     let (markdown, headings) = writer.finish();
     let mut metadata = metadata::read(&tree, &index, &addresses, &data);
     metadata.page_type = selection.page_type;
+    for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
+        if let Some(shown) = unseen::shown(text, &mut ledger) {
+            *text = shown;
+        }
+    }
     if metadata.title.is_none() {
         metadata.title = first_heading(&markdown);
         if metadata.title.is_some() {
@@ -248,6 +260,7 @@ fn extract_html(
         headings,
         redirect: links::redirect(&tree, &index, &addresses),
         outlinks,
+        feeds: links::feeds(&tree, &index, &addresses),
         robots: metadata::robots(&tree, &index),
         ledger,
         flags,
@@ -271,17 +284,35 @@ fn cut_chars(text: &str, max: usize) -> (&str, bool) {
     }
 }
 
-/// Cuts Markdown before the block that goes beyond `max` characters.
+/// Cuts Markdown before the block that goes beyond `max` characters. A line that is longer than
+/// that by itself is left out alone: it is data, not the end of the page.
 fn cut_markdown(document: &mut Document, max: usize) {
-    let (kept, is_cut) = cut_chars(document.markdown.as_str(), max);
-    if !is_cut {
+    let markdown = document.markdown.as_str();
+    if !cut_chars(markdown, max).1 {
         return;
     }
-    let end = kept.rfind("\n\n").unwrap_or(kept.len());
-    let rest = document.markdown.as_str().get(end..).unwrap_or_default();
-    document.ledger.remove("extract.markdown_cut", rest);
-    document.markdown = Markdown::new(kept.get(..end).unwrap_or(kept));
+    let mut kept = String::new();
+    let (mut chars, mut at) = (0, 0);
+    for block in markdown.split_inclusive("\n\n") {
+        let length = block.trim_end().chars().count();
+        if length > max && is_line(block) {
+            document.ledger.remove("extract.markdown_cut", block);
+        } else if chars + length > max {
+            break;
+        } else {
+            kept.push_str(block);
+            chars += block.chars().count();
+        }
+        at += block.len();
+    }
+    document.ledger.remove("extract.markdown_cut", markdown.get(at..).unwrap_or_default());
+    document.markdown = Markdown::new(&kept);
     document.flags.push(PageFlag::MarkdownCut);
+}
+
+/// Whether a block is one line of text.
+fn is_line(block: &str) -> bool {
+    !block.trim_end().contains('\n') && !block.starts_with(['`', '~'])
 }
 
 /// How addresses on a page are read and written.

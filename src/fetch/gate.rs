@@ -1,4 +1,5 @@
-//! When a host may be asked: one gate a host, that every request to it passes.
+//! When a host may be asked: one gate a host, or whatever is asked in turn, that every request to
+//! it passes.
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +24,9 @@ const GOOD_ANSWERS: u32 = 20;
 /// The longest rest for slowness alone.
 const MAX_LATENCY_REST: Duration = Duration::from_secs(30);
 
+/// How long after it might have been asked again a host is forgotten.
+const FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
+
 /// A limit of so many requests a second; none for 0.
 pub(super) fn limiter(per_sec: u32) -> Option<DefaultDirectRateLimiter> {
     NonZeroU32::new(per_sec).map(Quota::per_second).map(RateLimiter::direct)
@@ -40,6 +44,8 @@ pub(super) struct Gate {
 #[derive(Debug, Default)]
 struct State {
     next: Option<Instant>,
+    /// When it was last turned to.
+    used: Option<Instant>,
     crawl_delay: Duration,
     failures: u32,
     /// How often the delay is doubled since the host failed.
@@ -87,6 +93,18 @@ impl Gate {
 
     fn with_state<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
         work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether a new gate would do as well, since nobody has come for long.
+    pub(super) fn is_forgotten(&self) -> bool {
+        let now = Instant::now();
+        let is_past = |at: Option<Instant>| at.is_none_or(|at| at + FORGOTTEN_AFTER <= now);
+        self.with_state(|state| is_past(state.next) && is_past(state.used))
+    }
+
+    /// Notes that somebody has come.
+    pub(super) fn turn_to(&self) {
+        self.with_state(|state| state.used = Some(Instant::now()));
     }
 
     /// Waits until the host may be asked. The turn lasts until [`Turn::end`].

@@ -6,8 +6,8 @@
 //!
 //! - Only addresses that [`AddressPolicy`] admits are contacted, checked on the literal, on every
 //!   address that a name resolves to, and on the peer.
-//! - Two requests to one host are never closer than its delay, counted from the end of the answer
-//!   before, and never more at once than `politeness.per_host`.
+//! - Two requests to one host (or whatever `politeness.unit` says) are never closer than its delay,
+//!   counted from the end of the answer before, and never more at once than `politeness.per_host`.
 //! - A body becomes a page only whole: broken, cut and oversized ones are errors.
 //!
 //! It follows no redirect by itself, stores nothing, and does not decide what is in scope.
@@ -23,13 +23,12 @@ mod budget;
 mod client;
 mod errors;
 mod gate;
+mod gates;
 mod link_field;
 mod options;
 mod resolver;
 mod robots_file;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -40,9 +39,9 @@ use self::client::Client;
 use self::client::Extent;
 pub use self::client::{Answer, Get};
 pub use self::errors::FetchError;
-use self::gate::Gate;
 pub use self::gate::{GateReport, Turn};
-pub use self::options::{FetchOptions, PolitenessOptions, RobotsMode, UsagePolicy};
+use self::gates::Gates;
+pub use self::options::{FetchOptions, PolitenessOptions, PolitenessUnit, RobotsMode, UsagePolicy};
 pub use self::robots_file::{RobotsAnswer, RobotsFile};
 use crate::model::{PageError, WebUrl};
 
@@ -54,7 +53,7 @@ pub struct Fetcher {
     budget: Budget,
     concurrent: Semaphore,
     rate: Option<governor::DefaultDirectRateLimiter>,
-    gates: Mutex<HashMap<String, Arc<Gate>>>,
+    gates: Gates,
 }
 
 impl Fetcher {
@@ -74,7 +73,7 @@ impl Fetcher {
             budget,
             concurrent: Semaphore::new(politeness.max_concurrent.max(1)),
             rate: gate::limiter(politeness.max_requests_per_sec),
-            gates: Mutex::default(),
+            gates: Gates::new(politeness, options),
         })
     }
 
@@ -99,7 +98,7 @@ impl Fetcher {
 
     /// Waits until `url`'s host may be asked.
     pub async fn turn(&self, url: &WebUrl) -> Turn {
-        self.gate(url).turn().await
+        self.gates.of(url).await.turn().await
     }
 
     /// Asks for `get` in a turn of its host.
@@ -131,28 +130,24 @@ impl Fetcher {
     }
 
     /// Keeps `url`'s host waiting for at least `delay` from this moment.
-    pub fn hold(&self, url: &WebUrl, delay: Duration) {
-        self.gate(url).hold(delay);
+    pub async fn hold(&self, url: &WebUrl, delay: Duration) {
+        self.gates.of(url).await.hold(delay);
     }
 
-    /// Never asks `url`'s host more often than its robots.txt wants.
-    pub fn set_crawl_delay(&self, url: &WebUrl, delay: Duration) {
-        self.gate(url).set_crawl_delay(delay.min(self.politeness.crawl_delay_max()));
+    /// Never asks `url`'s host more often than its robots.txt wants. A host that is asked again
+    /// after a long rest is to be told of it again.
+    pub async fn set_crawl_delay(&self, url: &WebUrl, delay: Duration) {
+        let delay = delay.min(self.politeness.crawl_delay_max());
+        self.gates.of(url).await.set_crawl_delay(delay);
     }
 
     /// How `url`'s host fares.
-    pub fn report(&self, url: &WebUrl) -> GateReport {
-        self.gate(url).report()
+    pub async fn report(&self, url: &WebUrl) -> GateReport {
+        self.gates.of(url).await.report()
     }
 
     /// Where bodies take their room from.
     pub fn budget(&self) -> &Budget {
         &self.budget
-    }
-
-    fn gate(&self, url: &WebUrl) -> Arc<Gate> {
-        let key = format!("{}:{}", url.host(), url.as_url().port_or_known_default().unwrap_or(0));
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(gates.entry(key).or_insert_with(|| Arc::new(Gate::new(&self.politeness))))
     }
 }

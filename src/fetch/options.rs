@@ -63,6 +63,8 @@ pub struct PolitenessOptions {
     pub user_agent: String,
     /// Where its operator is reached: an address or e-mail, part of the user agent.
     pub contact: String,
+    /// What is asked in turn, and has one delay, one pause and `per_host` requests in flight.
+    pub unit: PolitenessUnit,
     /// Shortest time between the end of an answer and the next request to its host, in
     /// milliseconds. 0, for sites of one's own, also drops the factor for slow answers.
     pub delay_ms: u64,
@@ -87,6 +89,18 @@ pub struct PolitenessOptions {
     pub retry_after_max_secs: u64,
     /// Failures in a row after which a host's pages wait for the next run.
     pub max_host_failures: u32,
+}
+
+/// What is asked in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolitenessUnit {
+    /// Each host, with its port.
+    Host,
+    /// All hosts of one registrable domain, such as the blogs of one provider.
+    Domain,
+    /// All hosts that one address serves. With a proxy, which looks names up itself, as `Host`.
+    Address,
 }
 
 /// Whether robots.txt is obeyed.
@@ -116,6 +130,7 @@ impl Default for PolitenessOptions {
         Self {
             user_agent: "corpusbot".to_owned(),
             contact: String::new(),
+            unit: PolitenessUnit::Host,
             delay_ms: 1_000,
             per_host: 1,
             max_concurrent: 64,

@@ -172,7 +172,7 @@ impl Fetcher {
             if is_final || tries >= MAX_TRIES {
                 return Some(file);
             }
-            self.hold(url, rest);
+            self.hold(url, rest).await;
             tries += 1;
         }
     }

@@ -32,6 +32,8 @@ pub struct CrawlOptions {
     pub sitemaps: Vec<String>,
     /// Whether sitemaps that robots.txt names are read.
     pub discover_sitemaps: bool,
+    /// Whether feeds that the pages of seeds name are read.
+    pub discover_feeds: bool,
     /// How far from the seeds pages may lie.
     pub scope: ScopeKind,
     /// Where not empty: only addresses that match one of these patterns. `*` stands for any
@@ -43,6 +45,8 @@ pub struct CrawlOptions {
     pub max_depth: u32,
     /// Most pages fetched in a run. 0 is no limit.
     pub max_pages: u64,
+    /// Most pages fetched of one host in a run. 0 is no limit.
+    pub max_pages_per_host: u64,
     /// Longest run, in seconds. 0 is no limit.
     pub max_duration_secs: u64,
     /// Most entries read from one sitemap.
@@ -60,11 +64,13 @@ impl Default for CrawlOptions {
             seed_files: Vec::new(),
             sitemaps: Vec::new(),
             discover_sitemaps: true,
+            discover_feeds: true,
             scope: ScopeKind::Host,
             include: Vec::new(),
             exclude: Vec::new(),
             max_depth: 30,
             max_pages: 0,
+            max_pages_per_host: 0,
             max_duration_secs: 0,
             max_sitemap_entries: 500_000,
             max_sitemaps: 1_000,

@@ -1,7 +1,7 @@
 //! Sitemaps and feeds: lists of a site's pages.
 //!
-//! In: the body of a sitemap, sitemap index (sitemaps.org), text list, RSS or Atom feed, gzipped
-//! or not, and its address. Out: [`Sitemap`].
+//! In: the body of a sitemap, sitemap index (sitemaps.org), text list, RSS, Atom or JSON feed,
+//! gzipped or not, and its address. Out: [`Sitemap`].
 //!
 //! Promises:
 //!
@@ -85,10 +85,10 @@ pub fn parse_sitemap(body: &[u8], base: &WebUrl, limits: &SitemapLimits) -> Site
     // The mark decides between UTF-8 and UTF-16; sitemaps in other encodings are not allowed.
     let (text, _, _) = encoding_rs::UTF_8.decode(body);
     let mut list = List { sitemap, base, max_entries: limits.max_entries, is_over: false };
-    if text.trim_start().starts_with('<') {
-        list.read_xml(&text);
-    } else {
-        list.read_lines(&text);
+    match text.trim_start().chars().next() {
+        Some('<') => list.read_xml(&text),
+        Some('{') => list.read_json(&text),
+        _ => list.read_lines(&text),
     }
     list.sitemap
 }
@@ -173,7 +173,36 @@ struct List<'a> {
     is_over: bool,
 }
 
+/// A JSON Feed (jsonfeed.org, version 1.1), as far as it names pages.
+#[derive(serde::Deserialize)]
+struct JsonFeed {
+    items: Vec<JsonItem>,
+}
+
+#[derive(serde::Deserialize)]
+struct JsonItem {
+    url: Option<String>,
+    date_modified: Option<String>,
+    date_published: Option<String>,
+}
+
 impl List<'_> {
+    fn read_json(&mut self, text: &str) {
+        let Ok(feed) = serde_json::from_str::<JsonFeed>(text) else {
+            self.sitemap.is_cut = true;
+            return;
+        };
+        for item in feed.items {
+            if self.is_over {
+                return;
+            }
+            let date = item.date_modified.or(item.date_published).unwrap_or_default();
+            let address = item.url.unwrap_or_default();
+            let kind = Kind::Post;
+            self.add(Some(Entry { kind, depth: 0, address, date }));
+        }
+    }
+
     fn read_lines(&mut self, text: &str) {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if self.is_over {
@@ -390,6 +419,11 @@ mod tests {
              <link href='/a'/><updated>2026-01-02</updated></entry></feed>",
             "/a@2026-01-02",
         );
+        check(
+            r#"{"items":[{"id":"1","url":"/a","date_modified":"2026-01-02"},{"id":"2"}]}"#,
+            "/a@2026-01-02",
+        );
+        check(r#"{"items":[{"url":"/a"}"#, "…");
     }
 
     #[test]

@@ -203,6 +203,8 @@ pub struct Document {
     pub headings: Vec<Heading>,
     /// Addresses that the page links to, each once, in page order.
     pub outlinks: Vec<WebUrl>,
+    /// Feeds that the page names as its own, in page order.
+    pub feeds: Vec<WebUrl>,
     /// Where the page sends its reader at once.
     pub redirect: Option<WebUrl>,
     /// Name and content of `meta` elements that may speak to robots.

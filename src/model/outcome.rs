@@ -141,8 +141,14 @@ codes! {
         FetchDns = "fetch.dns",
         /// No connection could be made.
         FetchConnect = "fetch.connect",
-        /// The TLS handshake or the certificate failed.
+        /// The TLS handshake failed: no version or cipher in common, or the server refuses it.
         FetchTls = "fetch.tls",
+        /// The certificate is expired, or not valid yet.
+        FetchTlsExpired = "fetch.tls_expired",
+        /// The certificate is for another host.
+        FetchTlsWrongHost = "fetch.tls_wrong_host",
+        /// Nobody that is trusted stands for the certificate: it is self-signed, revoked or broken.
+        FetchTlsUntrusted = "fetch.tls_untrusted",
         /// Connecting, the first byte or the whole answer took too long.
         FetchTimeout = "fetch.timeout",
         /// The connection ended early, or the answer is not HTTP.

@@ -150,6 +150,7 @@ pub struct Converter {
     robots: RobotsMode,
     product_token: String,
     usage_policy: UsagePolicy,
+    discover_feeds: bool,
     charset: Option<String>,
     keeps_texts: bool,
 }
@@ -166,6 +167,7 @@ impl Converter {
             tokenizer: config.tokenizer.clone(),
             robots: config.politeness.robots,
             usage_policy: config.politeness.usage_policy,
+            discover_feeds: config.crawl.discover_feeds,
             product_token: config.politeness.product_token().to_owned(),
             charset: None,
             keeps_texts: false,
@@ -294,6 +296,10 @@ impl Converter {
         }
         let mut outlinks = document.outlinks;
         outlinks.extend_from_slice(&input.links);
+        // The feeds that a start names are the site's; those of other pages tell of comments.
+        if self.discover_feeds && input.depth == 0 {
+            outlinks.extend(document.feeds);
+        }
         if asked.nofollow {
             outlinks.clear();
         }
@@ -354,8 +360,14 @@ fn counts(document: &Document) -> ContentCounts {
 
 /// Whether a document of this type may be a feed or a sitemap.
 fn is_list(media_type: &str) -> bool {
-    let xml = ["application/rss+xml", "application/atom+xml", "application/xml", "text/xml"];
-    xml.contains(&media_type)
+    let lists = [
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/feed+json",
+        "application/xml",
+        "text/xml",
+    ];
+    lists.contains(&media_type)
 }
 
 fn format(media_type: &str) -> Option<SourceFormat> {

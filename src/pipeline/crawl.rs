@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::at_work::AtWork;
 use super::host::{HostEnd, work};
 use super::pool::Pool;
+use super::robots_kept::RobotsKept;
 use super::run::Run;
 use super::shared::Shared;
 use super::summary::Deferred;
@@ -89,7 +90,8 @@ pub async fn crawl(
         stop,
         limit_reached: AtomicBool::new(false),
         fetched: AtomicUsize::new(0),
-        robots: std::sync::Mutex::default(),
+        fetched_of: std::sync::Mutex::default(),
+        robots: RobotsKept::default(),
         missing: std::sync::Mutex::default(),
         series: std::sync::Mutex::new(SeriesWatch::new(config.crawl.traps)),
         sitemaps_read: std::sync::Mutex::default(),
@@ -252,7 +254,12 @@ impl Scheduler<'_> {
         self.shared.progress.host_ends(&authority);
         match end {
             HostEnd::Parked(why) => {
-                self.parked.insert(authority, Deferred { why, pages: 0 });
+                let by_limit = false;
+                self.parked.insert(authority, Deferred { why, by_limit, pages: 0 });
+            }
+            HostEnd::Limited => {
+                let why = "`crawl.max_pages_per_host` is reached".to_owned();
+                self.parked.insert(authority, Deferred { why, by_limit: true, pages: 0 });
             }
             HostEnd::Exhausted => {
                 // Pages may have come in between the worker's last look and its end.

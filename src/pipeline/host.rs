@@ -32,6 +32,8 @@ pub(super) enum HostEnd {
     Stopped,
     /// The host's pages wait for the next run.
     Parked(String),
+    /// As many pages of the host were fetched as a run may; the others wait.
+    Limited,
 }
 
 /// What became of a request.
@@ -62,7 +64,11 @@ pub(super) async fn work(shared: &Arc<Shared>, authority: &str) -> Result<HostEn
             return Ok(HostEnd::Stopped);
         }
         let worker = Worker { shared, robots: &robots, parked: Mutex::new(None) };
-        let batch = shared.store.lease(authority, LEASE, shared.converter).await?;
+        let most = u32::try_from(shared.pages_left(authority)).map_or(LEASE, |n| n.min(LEASE));
+        if most == 0 && shared.store.waiting(authority).await? > 0 {
+            return Ok(HostEnd::Limited);
+        }
+        let batch = shared.store.lease(authority, most, shared.converter).await?;
         if batch.is_empty() {
             return Ok(HostEnd::Exhausted);
         }
@@ -141,7 +147,8 @@ impl Worker<'_> {
             turn = shared.fetcher.turn(&request.url) => Some(turn),
             () = shared.ending.cancelled() => None,
         };
-        let Some(turn) = turn.filter(|_| !shared.is_ending() && shared.take_ticket()) else {
+        let Some(turn) = turn.filter(|_| !shared.is_ending() && shared.take_ticket(&request.url))
+        else {
             shared.store.release(&[request.id]).await?;
             return Ok(Done::Settled);
         };
@@ -275,7 +282,7 @@ impl Worker<'_> {
             );
             return Ok(Done::Parked(why));
         }
-        shared.fetcher.hold(&request.url, rest);
+        shared.fetcher.hold(&request.url, rest).await;
         if request.tries < shared.config.fetch.max_tries {
             shared.store.retry(request.id).await?;
             return Ok(Done::Retried);
@@ -300,10 +307,10 @@ impl Worker<'_> {
         if is_last_try {
             self.settle(request, status, PageOutcome::Failed(error), Found::default());
         } else {
-            shared.fetcher.hold(&request.url, politeness.retry_delay(request.tries));
+            shared.fetcher.hold(&request.url, politeness.retry_delay(request.tries)).await;
             shared.store.retry(request.id).await?;
         }
-        let failures = shared.fetcher.report(&request.url).failures;
+        let failures = shared.fetcher.report(&request.url).await.failures;
         if failures >= politeness.max_host_failures {
             return Ok(Done::Parked(format!("{failures} failures in a row, the last: {why}")));
         }

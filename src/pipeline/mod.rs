@@ -31,6 +31,7 @@ mod plan;
 mod pool;
 mod progress;
 mod publish;
+mod robots_kept;
 mod run;
 mod shared;
 mod single;

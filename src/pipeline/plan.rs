@@ -115,7 +115,7 @@ impl<'a> Survey<'a> {
             self.fetcher.robots(url, self.clock.now()).await
         };
         if let Some(delay) = file.rules.crawl_delay() {
-            self.fetcher.set_crawl_delay(url, delay);
+            self.fetcher.set_crawl_delay(url, delay).await;
         }
         self.robots.insert(url.authority(), file.clone());
         file

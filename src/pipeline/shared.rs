@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::missing::KeptMissing;
 use super::pool::Pool;
+use super::robots_kept::RobotsKept;
 use super::run::Ending;
 use super::sitemaps::SitemapWalk;
 use super::writer::Finished;
@@ -30,9 +31,6 @@ const LONGEST_REST: Duration = Duration::from_hours(30 * 24);
 
 /// Addresses put into the store at once.
 const ENQUEUE_BATCH: usize = 1_000;
-
-/// An authority's robots.txt once it is read. Whoever needs it waits for whoever reads it.
-type KeptRobots = Arc<tokio::sync::Mutex<Option<RobotsFile>>>;
 
 /// What the workers of a crawl share.
 pub(super) struct Shared {
@@ -57,7 +55,9 @@ pub(super) struct Shared {
     /// Set when `max_pages` is reached.
     pub(super) limit_reached: AtomicBool,
     pub(super) fetched: AtomicUsize,
-    pub(super) robots: Mutex<BTreeMap<String, KeptRobots>>,
+    /// Pages fetched by authority, where `max_pages_per_host` is set.
+    pub(super) fetched_of: Mutex<BTreeMap<String, u64>>,
+    pub(super) robots: RobotsKept,
     /// What authorities answer for pages that do not exist.
     pub(super) missing: Mutex<BTreeMap<String, KeptMissing>>,
     pub(super) series: Mutex<SeriesWatch>,
@@ -70,8 +70,23 @@ impl Shared {
         self.ending.is_cancelled()
     }
 
-    /// Takes one of the run's `max_pages`.
-    pub(super) fn take_ticket(&self) -> bool {
+    /// How many more pages of `authority` this run may fetch.
+    pub(super) fn pages_left(&self, authority: &str) -> u64 {
+        match self.config.crawl.max_pages_per_host {
+            0 => u64::MAX,
+            most => {
+                let fetched = self.fetched_of.lock().unwrap_or_else(PoisonError::into_inner);
+                most.saturating_sub(fetched.get(authority).copied().unwrap_or(0))
+            }
+        }
+    }
+
+    /// Takes one of the run's `max_pages`, and one of those of `url`'s host.
+    pub(super) fn take_ticket(&self, url: &WebUrl) -> bool {
+        if self.config.crawl.max_pages_per_host > 0 {
+            let mut fetched = self.fetched_of.lock().unwrap_or_else(PoisonError::into_inner);
+            *fetched.entry(url.authority()).or_insert(0) += 1;
+        }
         let most = self.config.crawl.max_pages;
         let before = self.fetched.fetch_add(1, Ordering::AcqRel) as u64;
         let has_ticket = most == 0 || before < most;
@@ -100,40 +115,39 @@ impl Shared {
 
     /// The robots.txt of an authority, read again when it is stale; its delay takes effect. `None`
     /// where the crawl ends first.
-    pub(super) async fn robots(&self, root: &WebUrl) -> Result<Option<RobotsFile>, RunError> {
-        let place = {
-            let mut all = self.robots.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(all.entry(root.authority()).or_default())
-        };
+    pub(super) async fn robots(&self, root: &WebUrl) -> Result<Option<Arc<RobotsFile>>, RunError> {
+        let authority = root.authority();
+        let place = self.robots.place(authority.clone());
         let read = async {
             let mut kept = place.lock().await;
-            let is_fresh = |file: &RobotsFile| !file.is_stale(self.clock.now());
-            if let Some(file) = kept.as_ref().filter(|file| is_fresh(file)) {
-                return file.clone();
+            if let Some(file) = kept.as_ref().filter(|file| !file.is_stale(self.clock.now())) {
+                return Arc::clone(file);
             }
-            let file = self.read_robots(root, kept.take()).await;
-            kept.insert(file).clone()
+            let file = Arc::new(self.read_robots(root, kept.take()).await);
+            self.robots.note(&authority, &file);
+            Arc::clone(kept.insert(file))
         };
-        tokio::select! {
-            file = read => Ok(Some(file)),
-            () = self.ending.cancelled() => Ok(None),
+        let file = tokio::select! {
+            file = read => file,
+            () = self.ending.cancelled() => return Ok(None),
+        };
+        // Each time, since a host that rests for long is forgotten at the gate.
+        if let Some(delay) = file.rules.crawl_delay() {
+            self.fetcher.set_crawl_delay(root, delay).await;
         }
+        Ok(Some(file))
     }
 
-    async fn read_robots(&self, root: &WebUrl, old: Option<RobotsFile>) -> RobotsFile {
+    async fn read_robots(&self, root: &WebUrl, old: Option<Arc<RobotsFile>>) -> RobotsFile {
         if self.config.politeness.robots == RobotsMode::Ignore {
             return RobotsFile::ignored();
         }
         self.progress.request();
         let now = self.clock.now();
-        let file = match old {
-            Some(old) => self.fetcher.renewed_robots(root, old, now).await,
+        match old {
+            Some(old) => self.fetcher.renewed_robots(root, Arc::unwrap_or_clone(old), now).await,
             None => self.fetcher.robots(root, now).await,
-        };
-        if let Some(delay) = file.rules.crawl_delay() {
-            self.fetcher.set_crawl_delay(root, delay);
         }
-        file
     }
 
     /// Why an authority is to be left alone in this run: a server asked for a long rest in an
@@ -148,7 +162,8 @@ impl Shared {
         }
         let delay = politeness.delay();
         let turn = self.last_active.map_or(Duration::ZERO, |last| self.until(later(last, delay)));
-        self.fetcher.hold(root, rest.min(politeness.retry_after_max()).max(turn.min(delay)));
+        let rest = rest.min(politeness.retry_after_max()).max(turn.min(delay));
+        self.fetcher.hold(root, rest).await;
         Ok(None)
     }
 

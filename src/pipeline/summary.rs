@@ -62,6 +62,8 @@ pub struct ChangeCounts {
 pub struct Deferred {
     /// What happened.
     pub why: String,
+    /// Whether that is a limit of the config and no trouble of the host.
+    pub by_limit: bool,
     /// How many pages wait.
     pub pages: u64,
 }
@@ -104,7 +106,8 @@ impl RunSummary {
 
     /// Whether more than `most` of the pages failed, or wait because their host does.
     pub fn fails(&self, most: Ratio) -> bool {
-        let deferred: u64 = self.deferred.values().map(|deferred| deferred.pages).sum();
+        let troubled = self.deferred.values().filter(|deferred| !deferred.by_limit);
+        let deferred: u64 = troubled.map(|deferred| deferred.pages).sum();
         exceeds(self.outcome("failed") + deferred, self.pages() + deferred, most)
     }
 }

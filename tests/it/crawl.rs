@@ -335,3 +335,70 @@ fn pages_that_one_already_has_are_taken_whatever_they_ask_of_crawlers() {
     let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(line["markdown"].as_str().unwrap().contains("What there is to say about mine"));
 }
+
+#[test]
+fn the_feeds_of_a_start_page_lead_on() {
+    let site = Site::start(|path| match path {
+        "/" => Page::html(format!(
+            "<link rel=alternate type=application/rss+xml href=/rss>\
+             <link rel='alternate home' type='application/feed+json; charset=utf-8' href=/json>\
+             <link rel=alternate type=application/json+oembed href=/oembed>{} <a href=/a>a</a>",
+            text("start")
+        )),
+        "/rss" => Page::new(
+            200,
+            "application/rss+xml",
+            "<rss><item><link>/post</link></item><item><link>http://example.org/</link></item></rss>",
+        ),
+        "/json" => {
+            Page::new(200, "application/feed+json", r#"{"items":[{"id":"1","url":"/note"}]}"#)
+        }
+        "/a" => Page::html(format!(
+            "<link rel=alternate type=application/atom+xml href=/comments>{}",
+            text(path)
+        )),
+        "/post" | "/note" => Page::html(text(path)),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    job.crawl();
+    let found = outcomes(&job, &site);
+    assert_eq!(found["/post"], "collected");
+    assert_eq!(found["/note"], "collected");
+    assert_eq!(found["/rss"], "excluded type.unsupported");
+    assert!(!site.log().iter().any(|path| path == "/comments" || path == "/oembed"));
+
+    let quiet = Job::new(&site.url("/"), "");
+    let config = std::fs::read_to_string(quiet.config()).unwrap();
+    let config = config.replace("[crawl]\n", "[crawl]\ndiscover_feeds = false\n");
+    std::fs::write(quiet.config(), config).unwrap();
+    quiet.crawl();
+    assert!(!outcomes(&quiet, &site).contains_key("/post"));
+}
+
+#[test]
+fn a_host_gives_no_more_pages_than_a_run_may_take() {
+    let site = Site::start(|path| match path.trim_start_matches('/').parse::<u32>() {
+        _ if path == "/" => {
+            let links = "<a href=/1>1</a> <a href=/2>2</a> <a href=/3>3</a> <a href=/4>4</a> <a href=/5>5</a> \
+                 <a href=/6>6</a> <a href=/7>7</a> <a href=/8>8</a> <a href=/9>9</a>";
+            Page::html(format!("{}{links}", text("start")))
+        }
+        Ok(_) => Page::html(text(path)),
+        Err(_) => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    let config = std::fs::read_to_string(job.config()).unwrap();
+    let config = config.replace("[crawl]\n", "[crawl]\nmax_pages_per_host = 4\n");
+    std::fs::write(job.config(), config).unwrap();
+    let told = format!(
+        "{}: `crawl.max_pages_per_host` is reached; 6 pages wait for the next run",
+        site.url("")
+    );
+    let said = job.crawl();
+    assert!(said.contains("collected 4 pages") && said.contains(&told), "{said}");
+    assert!(job.crawl().contains("collected 4 pages"));
+    let said = job.crawl();
+    assert!(said.contains("collected 2 pages") && !said.contains("max_pages_per_host"), "{said}");
+    job.verify();
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use corpus::model::{Exclusion, Heuristic};
+use corpus::model::{ErrorCode, Exclusion, Heuristic};
 use corpus::output::{CHANGES, CHUNKS, Column, PAGES};
 
 use crate::site::program;
@@ -92,4 +92,14 @@ fn the_test_command_of_the_readme_is_the_one_that_ci_runs() {
 fn init_prints_the_defaults() {
     let output = program().arg("init").output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), corpus::config::DEFAULT_TOML);
+}
+
+#[test]
+fn the_documentation_lists_every_reason() {
+    let text = read("docs/output.md");
+    let excluded = Exclusion::ALL.iter().map(|reason| (reason.code(), "excluded"));
+    let failed = ErrorCode::ALL.iter().map(|reason| (reason.code(), "failed"));
+    for (code, outcome) in excluded.chain(failed) {
+        assert!(text.contains(&format!("| `{code}` | {outcome} | ")), "{code}");
+    }
 }

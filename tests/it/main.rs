@@ -25,3 +25,4 @@ mod recrawl;
 mod robots_fetch;
 mod rot;
 mod site;
+mod transport;

@@ -146,11 +146,17 @@ fn safe_conversion_keeps_what_its_reference_keeps_and_what_it_loses() {
         check_lost(&format!("{element}<p>stays</p>"), "gone", rule);
     }
     check("<p hidden=until-found>found</p>", "found");
-    check_lost(
-        "a\u{e0041}\u{202e}\u{200b}b",
-        "\u{e0041}\u{202e}\u{200b}",
-        "extract.invisible_character",
-    );
+    for (lost, rule) in [
+        ("\u{e0041}", "extract.tag_character"),
+        ("\u{fe0e}", "extract.variation_selector"),
+        ("\u{200d}", "extract.joiner"),
+        ("\u{202e}", "extract.bidi_control"),
+        ("\u{200b}", "extract.invisible_character"),
+    ] {
+        check_lost(&format!("a{lost}b"), lost, rule);
+        check_lost(&format!("<pre>a{lost}b</pre>"), lost, rule);
+    }
+    check("<p>می\u{200c}خواهم</p>", "می\u{200c}خواهم");
     // C3: below the deepest level text stays, flat, and the page says so.
     let deep = convert(&format!("{}deep<p>end</p>", "<div>".repeat(20_000)));
     assert!(deep.markdown.as_str().contains("deep"));

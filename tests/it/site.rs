@@ -50,12 +50,20 @@ pub(crate) struct Site {
 impl Site {
     /// Serves `answer`, which gets paths with their queries.
     pub(crate) fn start(answer: impl Fn(&str) -> Page + Clone + Send + Sync + 'static) -> Self {
+        Self::start_at("127.0.0.1:0", answer)
+    }
+
+    /// As [`Site::start`], at an address.
+    pub(crate) fn start_at(
+        at: &'static str,
+        answer: impl Fn(&str) -> Page + Clone + Send + Sync + 'static,
+    ) -> Self {
         let log = Arc::new(Mutex::new(Vec::new()));
         let unmodified = Arc::new(Mutex::new(Vec::new()));
         let (tell, asked) = channel();
         let (started, address) = channel();
         let logs = [Arc::clone(&log), Arc::clone(&unmodified)];
-        std::thread::spawn(move || serve(answer, &logs, &tell, &started));
+        std::thread::spawn(move || serve(at, answer, &logs, &tell, &started));
         Self { address: address.recv().unwrap(), log, unmodified, asked: Mutex::new(asked) }
     }
 
@@ -76,6 +84,7 @@ impl Site {
 }
 
 fn serve(
+    at: &'static str,
     answer: impl Fn(&str) -> Page + Clone + Send + Sync + 'static,
     [log, unmodified]: &[Arc<Mutex<Vec<String>>>; 2],
     tell: &Sender<()>,
@@ -97,7 +106,7 @@ fn serve(
         async move { response(page) }
     });
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = tokio::net::TcpListener::bind(at).await.unwrap();
         started.send(listener.local_addr().unwrap()).unwrap();
         axum::serve(listener, app).await.unwrap();
     });

@@ -3,23 +3,30 @@
 
     ../shared/faults/isolated.sh target/read/bin/python tests/runs/hostile.py [ROUTE…]
 
+Beside it two ordinary hosts are crawled, alone and in the same run: the hostile one may not take
+more than a fifth of their speed.
+
 Some routes point at private and link-local addresses, so the script refuses to run where anything
 but loopback has a route. The server is `CORPUS_HOSTILE`, by default
 ../shared/faults/hostile_server.py; without it the script says so and ends. See crawl_run.py for
 what else it needs.
 """
 
+import http.server
 import json
 import os
 import re
 import sys
 import tempfile
+import threading
+import time
 import urllib.request
 
 from crawl_run import Score, crawl, pages, serve, tool
 
 SERVER = tool("CORPUS_HOSTILE", "../shared/faults/hostile_server.py")
 PORT = 8800
+ORDINARY_PORT, HOSTS, PAGES, LATENCY = 8790, 2, 300, 0.5
 
 CONFIG = """
 [crawl]
@@ -40,7 +47,7 @@ connect_timeout_secs = 5
 first_byte_timeout_secs = 8
 timeout_secs = 15
 max_tries = {tries}
-allow_private = ["127.0.0.1/32", "127.0.1.0/24", "127.0.2.0/24"]
+allow_private = ["127.0.0.1/32", "127.0.1.0/24", "127.0.2.0/24", "127.0.3.0/24"]
 """
 
 # Reasons that count as each class of failure.
@@ -71,11 +78,47 @@ def ask(path, method="GET"):
     return json.load(urllib.request.urlopen(request))
 
 
-def run(routes, exclude, per_host, tries=2):
-    """Crawls the seeds of `routes`; gives the run, the pages and the server's counts."""
+class Ordinary(http.server.BaseHTTPRequestHandler):
+    """Hosts of `PAGES` pages each, every one linked from the first and slow to answer."""
+
+    protocol_version = "HTTP/1.1"
+    times = []
+
+    def do_GET(self):
+        self.times.append(time.monotonic())
+        time.sleep(LATENCY)
+        status, body = 200, f"<h1>Page {self.path}</h1><p>What {self.path} has to say is said here.</p>"
+        if self.path == "/":
+            body += "".join(f"<a href=/{n}>{n}</a> " for n in range(1, PAGES))
+        elif not self.path[1:].isdigit():
+            status, body = 404, ""
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+        self.times.append(time.monotonic())
+
+    def log_message(self, *_):
+        pass
+
+
+def ordinary_seeds():
+    return [f"http://127.0.3.{n}:{ORDINARY_PORT}/" for n in range(1, HOSTS + 1)]
+
+
+def ordinary_seconds():
+    """From the first to the last request of the ordinary hosts since the last call."""
+    times = list(Ordinary.times)
+    Ordinary.times.clear()
+    return max(times) - min(times) if len(times) >= 2 * HOSTS * PAGES else float("inf")
+
+
+def run(routes, exclude, per_host, tries=2, more=()):
+    """Crawls the seeds of `routes`, and `more`; gives the run, the pages and the server's counts."""
     ask("/__reset", "POST")
     with tempfile.TemporaryDirectory() as folder:
-        seeds = json.dumps([route["url"] for route in routes])
+        seeds = json.dumps([*(route["url"] for route in routes), *more])
         text = CONFIG.format(seeds=seeds, exclude=json.dumps(exclude), per_host=per_host, tries=tries)
         outcome = crawl(folder, text)
         try:
@@ -152,16 +195,25 @@ def main():
         retries = [route for route in routes if route["group"] == "retry"]
         others = [route for route in routes if route["group"] != "retry"]
         score = Score("hostile")
+        ordinary = http.server.ThreadingHTTPServer(("0.0.0.0", ORDINARY_PORT), Ordinary)
+        threading.Thread(target=ordinary.serve_forever, daemon=True).start()
+        run([], [], 16, more=ordinary_seeds())
+        alone = ordinary_seconds()
         runs = [(others, ["*/retry/*"], 16, 2)] + [([route], [], 1, 4) for route in retries]
         for group, exclude, per_host, tries in runs:
             if not group:
                 continue
-            outcome, rows, stats, log = run(group, exclude, per_host, tries)
+            is_many = len(group) > 1
+            more = ordinary_seeds() if is_many else ()
+            outcome, rows, stats, log = run(group, exclude, per_host, tries, more)
             for route in group:
                 holds, found = judge(route, rows, stats, log, outcome["said"])
                 score.check(f"{route['name']} ({route['outcome']}: {route['expect']})", holds, found)
             said = re.sub(r"[^\x20-\x7e\n]", "?", outcome["said"])
-            if len(group) > 1:
+            if is_many:
+                speed = alone / ordinary_seconds()
+                score.check("speed of the other hosts", speed >= 0.8, f"{speed:.2f} of theirs alone")
+                print(f"  the other hosts keep {100 * speed:.0f} % of their speed")
                 print(f"  {outcome['seconds']:.0f} s, {outcome['cpu']:.0f} s CPU, {outcome['peak_mb']:.0f} MB, exit {outcome['code']}")
                 print("\n".join("  | " + line for line in said.splitlines()[:40]))
                 score.check("memory", outcome["peak_mb"] <= 256, f"{outcome['peak_mb']:.0f} MB")

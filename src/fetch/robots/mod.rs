@@ -127,6 +127,15 @@ impl RobotsRules {
         }
     }
 
+    /// About how much memory the rules take, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        // A rule is kept as it was written and as it is compared.
+        let rules = self.rules.iter().map(|rule| size_of::<Rule>() + 2 * rule.text.len());
+        let sitemaps = self.sitemaps.iter().map(|text| size_of::<String>() + text.len());
+        let usage = self.usage.len() * size_of::<UsageLine>();
+        size_of::<Self>() + rules.sum::<usize>() + sitemaps.sum::<usize>() + usage
+    }
+
     /// The longest `Crawl-delay` of the groups that hold, as the site wrote it.
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
