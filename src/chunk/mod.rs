@@ -91,7 +91,7 @@ pub fn chunk(input: ChunkInput<'_>, options: &ChunkOptions, tokenizer: &Tokenize
     }
     let tokens = TokenMap::new(input.markdown, tokenizer);
     let outline = reader::read(input, &tokens, budget(options));
-    let groups = pack::pack(&outline, &tokens, options);
+    let groups = pack::pack(input.markdown, &outline, &tokens, options);
     context::assemble(input, &outline, &tokens, groups, options)
 }
 
