@@ -3,7 +3,7 @@
 //! In: Markdown, from any source. Out: [`Chunk`]s in reading order.
 //!
 //! `reader` reads the Markdown's blocks and lists where it may be cut and what a cut there costs;
-//! a block that fits is one unit, a longer one is cut by `split`. `pack` chooses the cuts section
+//! a block that fits is one unit, a longer one is cut by `split` or `table`. `pack` chooses the cuts section
 //! by section, by dynamic programming over those costs. `context` puts around each chunk what a
 //! reader needs from before the cut.
 //!
@@ -26,6 +26,7 @@ mod parents;
 mod reader;
 mod sentence;
 mod split;
+mod table;
 mod tokenizer;
 mod tokens;
 mod units;
@@ -91,7 +92,7 @@ pub fn chunk(input: ChunkInput<'_>, options: &ChunkOptions, tokenizer: &Tokenize
     }
     let tokens = TokenMap::new(input.markdown, tokenizer);
     let outline = reader::read(input, &tokens, budget(options));
-    let groups = pack::pack(&outline, &tokens, options);
+    let groups = pack::pack(input.markdown, &outline, &tokens, options);
     context::assemble(input, &outline, &tokens, groups, options)
 }
 

@@ -2,20 +2,31 @@
 //!
 //! A section that fits, with all its subsections, is one group. Otherwise its own body and each
 //! of its children are packed by themselves; a body is cut where the sum of cut costs and of
-//! misfits to a fixed target size is smallest. The target does not depend on the section's
-//! length, so that an edit moves cuts only nearby. Small neighbours then join.
+//! misfits to a fixed target size is smallest. Small neighbours then join.
+//!
+//! An edit moves cuts only nearby: the target does not depend on the section's length, and of
+//! places that are else alike those are cut whose own text leans to it, so that the cuts behind
+//! an edit soon fall where they fell before.
 
 use std::ops::Range;
 
 use super::tokens::TokenMap;
 use super::units::{MARGIN, Outline, Unit};
 use super::{ChunkOptions, budget};
+use crate::model::ContentHash;
 
 /// What a chunk costs by itself, what one below the small size costs on top, and how much a
 /// misfit to the target weighs. Found by search over technical documentation (dev questions).
 const CHUNK_COST: f64 = 4.0;
 const SMALL_COST: f64 = 6.0;
 const MISFIT_WEIGHT: f64 = 12.0;
+
+/// What the cut before a unit costs on top where its text does not lean to it: enough to choose
+/// among rows or sentences that are alike, and too little to choose another kind of place.
+const AVERSE_COST: f64 = 0.5;
+
+/// One unit in so many leans to a cut before it.
+const LEANING: u64 = 4;
 
 /// The target size, as a share of the budget.
 const TARGET: f64 = 0.7;
@@ -25,6 +36,7 @@ const SMALL: f64 = 0.25;
 
 /// Cuts the units of `outline` into groups, in order: each becomes a chunk.
 pub(super) fn pack(
+    markdown: &str,
     outline: &Outline,
     tokens: &TokenMap<'_>,
     options: &ChunkOptions,
@@ -34,7 +46,7 @@ pub(super) fn pack(
         outline.units.iter().map(|unit| tokens.count(0..unit.start)).collect();
     up_to.push(tokens.count(0..outline.length));
     let before = outline.units.iter().map(|unit| before(outline, unit)).collect();
-    let packer = Packer { outline, up_to, before, budget, options };
+    let packer = Packer { markdown, outline, up_to, before, budget, options };
     packer.section(0..outline.units.len(), 0)
 }
 
@@ -45,6 +57,7 @@ fn before(outline: &Outline, unit: &Unit) -> usize {
 }
 
 struct Packer<'a> {
+    markdown: &'a str,
     outline: &'a Outline,
     /// By unit: tokens of the document up to it; at the end, of the whole.
     up_to: Vec<usize>,
@@ -133,6 +146,8 @@ impl Packer<'_> {
 
     /// Cuts a body where it costs least: dynamic programming over the place of the last cut.
     fn body(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let cuts: Vec<f64> = range.clone().map(|index| self.cut_cost(index)).collect();
+        let cut = |start: usize| cuts.get(start - range.start).filter(|_| start > range.start);
         let mut best: Vec<(f64, usize)> = vec![(0.0, range.start)];
         for end in range.start + 1..=range.end {
             let mut choice = (f64::INFINITY, end - 1);
@@ -146,7 +161,7 @@ impl Packer<'_> {
                     continue;
                 }
                 let before = best.get(start - range.start).map_or(f64::INFINITY, |(cost, _)| *cost);
-                let cost = before + self.cost(&piece, &range);
+                let cost = before + cut(start).unwrap_or(&0.0) + self.cost(&piece, range.end);
                 if cost < choice.0 {
                     choice = (cost, start);
                 }
@@ -185,19 +200,23 @@ impl Packer<'_> {
         leads > 0 && self.fits_bare(&(piece.end - leads..piece.end + 1))
     }
 
-    fn cost(&self, piece: &Range<usize>, whole: &Range<usize>) -> f64 {
-        if piece.end < whole.end && self.leaves_lead(piece) {
+    /// What a cut before a unit costs.
+    fn cut_cost(&self, index: usize) -> f64 {
+        let cost = self.unit(index).map_or(0, |unit| unit.cost);
+        let text = self.markdown.get(self.outline.bytes(&(index..index + 1))).unwrap_or_default();
+        let leans = ContentHash::of(text.trim().as_bytes()).first_u64().is_multiple_of(LEANING);
+        f64::from(cost) + if leans { 0.0 } else { AVERSE_COST }
+    }
+
+    /// What a piece of a body that ends at `end` costs by itself.
+    fn cost(&self, piece: &Range<usize>, end: usize) -> f64 {
+        if piece.end < end && self.leaves_lead(piece) {
             return f64::INFINITY;
         }
-        let cut = if piece.start == whole.start {
-            0
-        } else {
-            self.unit(piece.start).map_or(0, |u| u.cost)
-        };
         let share = ratio(self.size(piece), self.budget);
         let misfit = share - TARGET;
         let small = if share < SMALL { SMALL_COST } else { 0.0 };
-        f64::from(cut) + MISFIT_WEIGHT * misfit * misfit + CHUNK_COST + small
+        MISFIT_WEIGHT * misfit * misfit + CHUNK_COST + small
     }
 
     /// Joins neighbours of one section while one of them is small and both fit. A heading

@@ -1,11 +1,11 @@
-//! Cuts blocks that are too long: paragraphs at sentences, code at lines, tables at rows, each
-//! finer where even those are too long.
+//! Cuts blocks that are too long: paragraphs at sentences, code at lines, each finer where even
+//! those are too long.
 
 use std::ops::Range;
 
 use pulldown_cmark::CodeBlockKind;
 
-use super::reader::{Reader, Split};
+use super::reader::Reader;
 use super::sentence::{grapheme_starts, is_inside, line_starts, sentence_starts, word_starts};
 use super::units::{Carried, cost};
 use crate::model::BlockKind;
@@ -123,86 +123,6 @@ impl Reader<'_> {
         let is_truncated = false;
         Some(self.carry(Carried { parents, opening, closing, is_truncated, parent_tokens, tokens }))
     }
-
-    pub(super) fn open_table(&mut self, range: Range<usize>) {
-        self.block(range.clone(), BlockKind::Table);
-        let start = self.line_start(range.start);
-        let text = self.text(start..range.end);
-        let mut lines = text.split_inclusive('\n');
-        let (header, delimiter) =
-            (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        let header_end = start + header.len() + delimiter.len();
-        let lead_length = range.start - start;
-        let lead = blank_lead(header.get(..lead_length).unwrap_or_default());
-        let opening = format!("{lead}{}{delimiter}", header.get(lead_length..).unwrap_or_default());
-        let (opening, is_truncated) = self.fit_header(opening);
-        let parents = self.parents(self.items.len());
-        let parent_tokens = self.tokens.count_other(&parents);
-        let tokens = self.tokens.count_other(&opening);
-        let closing = String::new();
-        let carried = Carried { parents, opening, closing, is_truncated, parent_tokens, tokens };
-        self.split = Some(Split::Table { body: None, carried, header_end });
-    }
-
-    /// A header that takes more than a third of the budget is cut at a cell; its rows then have
-    /// the columns left.
-    fn fit_header(&self, header: String) -> (String, bool) {
-        let most = self.budget / 3;
-        if self.tokens.count_other(&header) <= most {
-            return (header, false);
-        }
-        let mut lines = header.lines();
-        let (names, delimiter) =
-            (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        let ends: Vec<usize> = cell_ends(names);
-        let marks: Vec<usize> = cell_ends(delimiter);
-        let pairs = ends.iter().zip(&marks);
-        let cut = pairs.rev().map(|(name, mark)| {
-            format!(
-                "{}\n{}\n",
-                names.get(..*name).unwrap_or_default(),
-                delimiter.get(..*mark).unwrap_or_default()
-            )
-        });
-        let fitting = cut.into_iter().find(|header| self.tokens.count_other(header) <= most);
-        (fitting.unwrap_or_default(), true)
-    }
-
-    pub(super) fn table_row(&mut self, range: Range<usize>) {
-        let Some(Split::Table { body, carried, header_end }) = &mut self.split else { return };
-        let header_end = *header_end;
-        let carried = if let Some(body) = body {
-            *body
-        } else {
-            let number = self.outline.carried.len();
-            *body = Some(number);
-            self.outline.carried.push(std::mem::take(carried));
-            number
-        };
-        let start = self.line_start(range.start);
-        // The first row stays with the header that it stands under.
-        let cost = if start <= header_end { cost::FENCE } else { cost::ITEM };
-        self.row(start..range.end, cost, carried);
-        self.skip = 1;
-    }
-
-    /// A row, cut at its cells where it is too long.
-    fn row(&mut self, range: Range<usize>, cost: u32, carried: usize) {
-        self.push_inner(range.start, cost, BlockKind::Table, Some(carried));
-        let room = self.room_beside(Some(carried));
-        if self.tokens.count(range.clone()) <= room {
-            return;
-        }
-        let ends = cell_ends(self.text(range.clone()));
-        let mut start = range.start;
-        for end in ends.into_iter().map(|end| range.start + end) {
-            self.push_inner(start, cost::SENTENCE, BlockKind::Table, Some(carried));
-            if self.tokens.count(start..end) > room {
-                self.sentences(start..end, BlockKind::Table, Some(carried), &[]);
-            }
-            start = end;
-        }
-    }
 }
 
 /// How finely a stretch is cut.
@@ -248,28 +168,6 @@ impl Grain {
 
 /// What stands before a block on its first line, for another line: list marks become blanks,
 /// quotation marks stay.
-fn blank_lead(lead: &str) -> String {
+pub(super) fn blank_lead(lead: &str) -> String {
     lead.chars().map(|c| if c == '>' { '>' } else { ' ' }).collect()
-}
-
-/// Ends of a row's cells, each behind its `|`, the outer left one aside.
-fn cell_ends(row: &str) -> Vec<usize> {
-    let mut ends = Vec::new();
-    let mut is_escaped = false;
-    for (at, c) in row.char_indices() {
-        if c == '|' && !is_escaped && at > 0 {
-            ends.push(at + 1);
-        }
-        is_escaped = c == '\\' && !is_escaped;
-    }
-    if ends.last() != Some(&row.len()) {
-        match ends
-            .last_mut()
-            .filter(|end| row.get(**end..).is_some_and(|rest| rest.trim().is_empty()))
-        {
-            Some(end) => *end = row.len(),
-            None => ends.push(row.len()),
-        }
-    }
-    ends
 }
