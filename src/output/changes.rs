@@ -148,7 +148,7 @@ impl ChangesWriter {
     ///
     /// # Errors
     ///
-    /// As [`PartWriter::finish`].
+    /// As [`super::PartWriter::finish`].
     pub fn finish(self) -> Result<FileInfo, OutputError> {
         self.table.seal()?.publish(&self.root)
     }
