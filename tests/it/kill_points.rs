@@ -10,8 +10,10 @@ use crate::corpus_files::content;
 use crate::crash::{PAGES, page};
 use crate::site::{Job, Page, Site, program, said};
 
+/// Small parts, every page due at once, and few pages that are held against each other: a mark that
+/// changes has its part made again.
 const CONFIG: &str = "[output]\npart_bytes = 65536\n\n[recrawl]\nstart_hours = 0\nmin_hours = 0\n\
-                      confirm_gone_hours = 0\nmax_delete_ratio = 1.0\n";
+                      confirm_gone_hours = 0\nmax_delete_ratio = 1.0\n\n[dedup]\nnear_min_words = 125\n";
 
 /// The site of the crash tests, in revisions: each edits some pages, and takes some away that the
 /// one before had.
