@@ -146,6 +146,7 @@ OUTCOMES = {"collected", "unchanged", "duplicate", "excluded", "gone", "failed"}
 DUCKDB_TYPES = {
     pa.string(): "VARCHAR",
     pa.int32(): "INTEGER",
+    pa.float32(): "FLOAT",
     pa.int64(): "BIGINT",
     pa.bool_(): "BOOLEAN",
     MOMENT: "TIMESTAMP WITH TIME ZONE",
