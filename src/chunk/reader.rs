@@ -48,6 +48,8 @@ pub(super) enum Split {
         body: Option<usize>,
         carried: Carried,
         header_end: usize,
+        /// By column: what is carried where a chunk begins in it. Filled as rows need it.
+        columns: Vec<usize>,
     },
 }
 

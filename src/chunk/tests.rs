@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{BlockKind, ChunkFlag, document_id};
 
-fn options(max_tokens: usize) -> ChunkOptions {
+pub(super) fn options(max_tokens: usize) -> ChunkOptions {
     ChunkOptions { max_tokens, ..ChunkOptions::default() }
 }
 
-fn chunks(markdown: &str, options: &ChunkOptions) -> Vec<Chunk> {
+pub(super) fn chunks(markdown: &str, options: &ChunkOptions) -> Vec<Chunk> {
     let document_id = document_id("https://example.org/");
     chunk(
         ChunkInput { markdown, title: None, headings: &[], document_id },
@@ -313,87 +313,6 @@ fn a_known_chunkers_behaviours_are_kept_or_bettered() {
         let all = chunks(markdown, &options(64));
         assert!(holds(&all), "{behaviour}: {all:#?}");
     }
-}
-
-#[test]
-fn a_continued_table_has_its_own_header() {
-    let table = |name: &str, rows: usize| {
-        let row = |all: String, n: usize| all + &format!("| {name}{n} | value {n} of it |\n");
-        let body = (0..rows).fold(String::new(), row);
-        format!("| {name} | what |\n| --- | --- |\n{body}")
-    };
-    let markdown = format!("{}\n{}", table("A", 20), table("B", 20));
-    for chunk in chunks(&markdown, &options(64)) {
-        let name = if chunk.text.contains("| A") { "A" } else { "B" };
-        let embedded = chunk.embed_text();
-        assert!(
-            embedded.contains(&format!("| {name} | what |\n| --- | --- |\n| {name}")),
-            "{embedded}"
-        );
-        let other = if name == "A" { "| B | what" } else { "| A | what" };
-        assert!(!embedded.contains(other), "{embedded}");
-    }
-}
-
-/// The cells of the rows of `markdown`, each below the name of its column.
-fn named_cells(markdown: &str) -> Vec<(String, String)> {
-    use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-    let (mut names, mut cells) = (Vec::new(), Vec::new());
-    let (mut text, mut column, mut is_header) = (String::new(), 0, false);
-    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
-        match event {
-            Event::Start(Tag::TableHead) => is_header = true,
-            Event::Start(Tag::TableRow) => (is_header, column) = (false, 0),
-            Event::Start(Tag::TableCell) => text.clear(),
-            Event::Text(part) | Event::Code(part) => text.push_str(&part),
-            Event::End(TagEnd::TableCell) if is_header => names.push(text.clone()),
-            Event::End(TagEnd::TableCell) => {
-                cells.push((names.get(column).cloned().unwrap_or_default(), text.clone()));
-                column += 1;
-            }
-            _ => {}
-        }
-    }
-    cells
-}
-
-proptest! {
-    #[test]
-    fn cells_stay_below_the_name_of_their_column(
-        rows in proptest::collection::vec([1_usize..40, 1..40, 1..40], 1..8),
-        quote in prop_oneof![Just(""), Just("> ")],
-    ) {
-        let names = ["alpha", "beta", "gamma"];
-        let cell = |n: usize, words: usize| {
-            (0..words).map(|word| format!("{} of {word}.", names[n])).collect::<Vec<_>>().join(" ")
-        };
-        let row = |words: &[usize; 3]| {
-            let [a, b, c] = words;
-            format!("{quote}| {} | {} | {} |\n", cell(0, *a), cell(1, *b), cell(2, *c))
-        };
-        let head = format!("{quote}| alpha | beta | gamma |\n{quote}|---|---|---|\n");
-        let markdown = head + &rows.iter().map(row).collect::<String>();
-        let mut words = 0;
-        for chunk in chunks(&markdown, &options(128)) {
-            for (name, cell) in named_cells(&chunk.embed_text()) {
-                words += cell.split_whitespace().filter(|word| *word == "of").count();
-                let others = names.iter().filter(|other| **other != name);
-                let is_other = others.into_iter().any(|other| cell.contains(other));
-                prop_assert!(!is_other, "{}: {}", name, chunk.embed_text());
-            }
-        }
-        prop_assert_eq!(words, rows.iter().flatten().sum::<usize>());
-    }
-}
-
-#[test]
-fn a_caption_stands_once() {
-    let rows = "| r | 1 |\n".repeat(60);
-    let all =
-        chunks(&format!("Table 1: sizes of cups\n\n| a | b |\n|---|---|\n{rows}"), &options(64));
-    let captions = all.iter().filter(|chunk| chunk.embed_text().contains("Table 1")).count();
-    assert!(all.len() > 2);
-    assert_eq!(captions, 1);
 }
 
 #[test]

@@ -28,7 +28,8 @@ pub(super) fn breadcrumbs(
     let texts = |tag: &str| -> Vec<String> {
         let parts = tree.descendants(list).filter(|node| tree.tag(*node) == tag);
         let texts = parts.map(|node| plain(&tree.text_content(node)));
-        texts.filter(|text| !text.is_empty()).collect()
+        // One more than a trail has tells that it is none; lists may be nested deep.
+        texts.filter(|text| !text.is_empty()).take(MAX_CRUMBS + 1).collect()
     };
     let trail = Some(texts("li")).filter(|items| is_trail(items)).unwrap_or_else(|| texts("a"));
     is_trail(&trail).then_some((trail, FactSource::Element))

@@ -137,8 +137,9 @@ fn is_flag(before: &str, c: char, rest: &str) -> bool {
         let mut after = rest.chars();
         tags.push(c);
         tags.extend(after.by_ref().take(longest).take_while(is_tag));
-        let ends = rest.chars().find(|c| !is_tag(c)) == Some(CANCEL_TAG);
-        if !ends {
+        // Not beyond the longest flag: a page may go on with tags for megabytes.
+        let ends = rest.chars().take(longest + 1).find(|c| !is_tag(c));
+        if ends != Some(CANCEL_TAG) {
             return false;
         }
     }

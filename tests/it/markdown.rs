@@ -205,6 +205,8 @@ fn hostile_pages_convert_in_proportion_to_their_size() {
         format!("<code>{}</code>", "`".repeat(100_000)),
         format!("<p>{}", "<br>".repeat(100_000)),
         "<svg>".repeat(3_000),
+        format!("<p>\u{1f3f4}{}", "\u{e0062}".repeat(200_000)),
+        format!("<ul class=breadcrumbs>{}", "<li>x<ul>".repeat(5_000)),
         format!("<iframe srcdoc='{}'>", "&lt;iframe srcdoc=x>".repeat(1_000)),
     ];
     for page in pages {
