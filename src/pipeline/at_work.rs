@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::RunError;
 use crate::output::OutputError;
+use crate::store::beside;
 
 /// The files, one a thread.
 #[derive(Debug)]
@@ -20,9 +21,7 @@ pub(super) struct AtWork(Vec<Mutex<File>>);
 impl AtWork {
     /// The folder of the files beside the state at `state`.
     fn folder(state: &Path) -> PathBuf {
-        let mut name = state.as_os_str().to_owned();
-        name.push("-work");
-        name.into()
+        beside(state, "-work")
     }
 
     /// The addresses that a process which ended was converting. They are forgotten by [`Self::open`].

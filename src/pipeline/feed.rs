@@ -151,7 +151,8 @@ fn change(key: &ChunkRowKey, untold: &HashMap<String, Untold>) -> Option<Change>
         return None;
     }
     Some(if page.told.contains(&key.chunk_id) {
-        let reason = if page.is_rechunked && page.told == page.live { "marked" } else { "moved" };
+        let reason =
+            if page.has_told_content && page.told == page.live { "marked" } else { "moved" };
         Change { op: "meta", reason }
     } else {
         Change { op: "upsert", reason: arrival(page) }
@@ -160,7 +161,7 @@ fn change(key: &ChunkRowKey, untold: &HashMap<String, Untold>) -> Option<Change>
 
 /// Why a chunk of `page` appeared.
 fn arrival(page: &Untold) -> &'static str {
-    match (page.told.is_empty(), page.is_rechunked) {
+    match (page.told.is_empty(), page.has_told_content) {
         (true, _) => "new_page",
         (false, true) => "rechunked",
         (false, false) => "edited",

@@ -329,7 +329,7 @@ impl Worker<'_> {
         let target = outcome.duplicate_of().map(str::to_owned);
         let mut record = input.record(outcome, &shared.run_id);
         record.final_url = target.unwrap_or(record.final_url);
-        let page = Committed { id: Some(request.id), record, found, missing: None };
+        let page = Committed::new(Some(request.id), record, found);
         shared.unsettled.fetch_add(1, Ordering::AcqRel);
         drop(shared.finished.send(Finished { page, permit: None }));
     }

@@ -213,12 +213,7 @@ impl Feed {
         let room = self.handle.block_on(self.pool.room(&page));
         self.pool.convert(page, Arc::clone(&self.run_id), move |converted| {
             drop(room);
-            let page = Committed {
-                id: None,
-                record: converted.record,
-                found: Found::default(),
-                missing: None,
-            };
+            let page = Committed::new(None, converted.record, Found::default());
             drop(finished.send(Finished { page, permit: Some(permit) }));
         });
         !self.finished.is_closed()
@@ -241,7 +236,7 @@ impl Feed {
         stamp(&mut input, self.now);
         let error = PageError::new(ErrorCode::InputUnreadable, error.to_string());
         let record = input.record(PageOutcome::Failed(error), &self.run_id);
-        let page = Committed { id: None, record, found: Found::default(), missing: None };
+        let page = Committed::new(None, record, Found::default());
         self.unsettled.fetch_add(1, Ordering::AcqRel);
         self.finished.send(Finished { page, permit: None }).is_ok()
     }

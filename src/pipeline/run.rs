@@ -67,15 +67,15 @@ impl Run {
         unsettled: Arc<AtomicUsize>,
         ready: Option<UnboundedSender<Vec<String>>>,
     ) -> Writer {
-        let rules = self.rules(max_depth);
+        let rules = CommitRules { max_depth, ..self.rules() };
         let progress = Arc::clone(&self.progress);
         Writer { publisher: self.publisher.clone(), rules, progress, unsettled, ready }
     }
 
-    fn rules(&self, max_depth: u32) -> CommitRules {
+    fn rules(&self) -> CommitRules {
         CommitRules {
             run: self.number,
-            max_depth,
+            max_depth: self.config.crawl.max_depth,
             dedup: self.config.dedup,
             recrawl: self.config.recrawl,
             converter: self.publisher.config_hash,
@@ -111,8 +111,7 @@ impl Run {
             }
             summary.deletions = self.store.delete_condemned(self.number, most_deleted).await?;
         }
-        let rules = self.rules(self.config.crawl.max_depth);
-        summary.marks = self.publisher.close_marks(rules).await?;
+        summary.marks = self.publisher.close_marks(self.rules()).await?;
         summary.changes = self.publisher.close_changes().await?;
         for (authority, deferred) in &mut summary.deferred {
             deferred.pages = self.store.waiting(authority).await?;

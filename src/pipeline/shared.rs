@@ -283,7 +283,7 @@ impl Shared {
         let urls = self.in_scope(&self.without_traps(&record, outlinks));
         record.outlinks = urls.iter().map(|found| found.key().to_owned()).collect();
         let found = Found { urls, redirects: 0 };
-        Committed { id: Some(id), record, found, missing: None }
+        Committed::new(Some(id), record, found)
     }
 
     /// The outlinks of a page that are not the inside of a trap. The page's series learns of it.
@@ -317,12 +317,12 @@ impl Shared {
             let message = format!("more than {most} redirects");
             let error = PageError::new(ErrorCode::FetchBadRedirect, message);
             let record = record.without_content(PageOutcome::Failed(error));
-            return Committed { id: Some(id), record, found: Found::default(), missing: None };
+            return Committed::new(Some(id), record, Found::default());
         }
         let mut record = record.without_content(PageOutcome::redirect(&target.key()));
         record.final_url = target.to_string();
         let found = Found { urls: vec![FoundUrl::from(target)], redirects: hops };
-        Committed { id: Some(id), record, found, missing: None }
+        Committed::new(Some(id), record, found)
     }
 }
 

@@ -24,6 +24,13 @@ pub struct Committed {
     pub missing: Option<ContentHash>,
 }
 
+impl Committed {
+    /// A page of whose host nothing is known that would make it missing.
+    pub fn new(id: Option<i64>, record: PageRecord, found: Found) -> Self {
+        Self { id, record, found, missing: None }
+    }
+}
+
 /// Addresses that a page leads to.
 #[derive(Debug, Default)]
 pub struct Found {

@@ -2,7 +2,7 @@
 
 use sqlx::Row as _;
 
-use super::parts::{SealedPart, record};
+use super::parts::{MARKS_ARE_WRITTEN, SealedPart, follow, record};
 use super::{Mark, PartHolds, Store, StoreError, StoredFile};
 use crate::model::kill_point;
 
@@ -62,28 +62,14 @@ impl Store {
         let failed = |source| self.failed("publish a compacted part", source);
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
         record(&mut transaction, part, files).await.map_err(failed)?;
-        sqlx::query(
+        let steps = [
             "UPDATE part SET state = 'retired'
-             WHERE id BETWEEN ?1 AND ?2 AND state = 'published' AND holds <> 'changes'",
-        )
-        .bind(part.lo)
-        .bind(part.hi)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        for step in [
+             WHERE id BETWEEN ?2 AND ?3 AND state = 'published' AND holds <> 'changes'",
             "UPDATE page SET part_id = ?1 WHERE part_id BETWEEN ?2 AND ?3",
-            "UPDATE mark SET is_written = 1 WHERE page_id IN (SELECT id FROM page WHERE part_id = ?1)",
+            MARKS_ARE_WRITTEN,
             "DELETE FROM mark WHERE is_written = 1 AND near_duplicate_of IS NULL AND repeated = x''",
-        ] {
-            sqlx::query(step)
-                .bind(part.id)
-                .bind(part.lo)
-                .bind(part.hi)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
-        }
+        ];
+        follow(&mut transaction, part, &steps).await.map_err(failed)?;
         kill_point("compact.before");
         transaction.commit().await.map_err(failed)?;
         kill_point("compact.after");

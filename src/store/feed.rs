@@ -28,13 +28,13 @@ pub struct Untold {
     pub live: BTreeSet<Uuid>,
     /// The word of its outcome.
     pub outcome: String,
-    /// Whether the same content is only cut in another way.
-    pub is_rechunked: bool,
+    /// Whether its content is the one that the feed has told: it may be cut in another way.
+    pub has_told_content: bool,
 }
 
 const UNTOLD: &str = "
     SELECT page_id, document_id, url, version, is_live, outcome, told, live,
-           content_hash IS NOT NULL AND content_hash = told_content AS is_rechunked
+           content_hash IS NOT NULL AND content_hash = told_content AS has_told_content
     FROM feed JOIN page ON page.id = page_id WHERE is_told = 0";
 
 impl Commit<'_> {
@@ -218,7 +218,7 @@ fn untold(row: &SqliteRow) -> Result<Untold, sqlx::Error> {
         told: ids(row.try_get("told")?),
         live: ids(row.try_get("live")?),
         outcome: row.try_get::<Option<String>, _>("outcome")?.unwrap_or_default(),
-        is_rechunked: row.try_get("is_rechunked")?,
+        has_told_content: row.try_get("has_told_content")?,
     })
 }
 

@@ -26,6 +26,7 @@ mod lock;
 mod marks;
 mod parts;
 mod report;
+mod run;
 mod spool;
 mod visits;
 
@@ -33,12 +34,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
 use serde::{Deserialize, Serialize};
+use sqlx::Sqlite;
 use sqlx::query::Query;
 use sqlx::sqlite::{
     SqliteArguments, SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteRow, SqliteSynchronous,
 };
-use sqlx::{Row as _, Sqlite};
 
 pub use self::commit::{Committed, Found, Settled};
 pub use self::compact::LastVisit;
@@ -52,7 +53,7 @@ pub use self::parts::{
 };
 pub use self::report::{LiveDocument, PageFact, StateReport};
 pub use self::visits::{Deletions, RecrawlOptions, Revisit};
-use crate::model::{ContentHash, Ratio, Timestamp, kill_point};
+use crate::model::{ContentHash, Ratio};
 
 /// Where the state of a crawl is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,58 +218,6 @@ impl Store {
         }
     }
 
-    /// When the last run may have asked a host last: when it ended, or `now` where it was killed.
-    /// `None` where there was none.
-    ///
-    /// # Errors
-    ///
-    /// Fails where the database does.
-    pub async fn last_active(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let at: Option<i64> =
-            sqlx::query_scalar("SELECT coalesce(ended_at, ?1) FROM run ORDER BY id DESC LIMIT 1")
-                .bind(now.0)
-                .fetch_optional(&self.pool)
-                .await
-                .map_err(|source| self.failed("look for the last run", source))?;
-        Ok(at.map(Timestamp))
-    }
-
-    /// Begins a run and gives its number.
-    ///
-    /// # Errors
-    ///
-    /// Fails where the database does.
-    pub async fn begin_run(&self, config_hash: &str, now: Timestamp) -> Result<i64, StoreError> {
-        let failed = |source| self.failed("begin a run", source);
-        let statement =
-            sqlx::query("INSERT INTO run (config_hash, started_at) VALUES (?1, ?2) RETURNING id")
-                .bind(config_hash)
-                .bind(now.0);
-        let row = self.written(statement).await.map_err(failed)?;
-        row.ok_or(sqlx::Error::RowNotFound).and_then(|row| row.try_get("id")).map_err(failed)
-    }
-
-    /// Says why a run ended, and folds the write-ahead log into the database.
-    ///
-    /// # Errors
-    ///
-    /// Fails where the database does.
-    pub async fn end_run(&self, run: i64, reason: &str, now: Timestamp) -> Result<(), StoreError> {
-        sqlx::query("UPDATE run SET ended_at = ?2, reason = ?3 WHERE id = ?1")
-            .bind(run)
-            .bind(now.0)
-            .bind(reason)
-            .execute(&self.pool)
-            .await
-            .map_err(|source| self.failed("end a run", source))?;
-        kill_point("run.ended");
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-            .execute(&self.pool)
-            .await
-            .map(|_| ())
-            .map_err(|source| self.failed("fold the log", source))
-    }
-
     /// Closes the database in order, and leaves its digest.
     pub async fn close(self) {
         self.pool.close().await;
@@ -294,8 +243,8 @@ impl Store {
     }
 }
 
-/// A file beside the database at `path`.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+/// A file or folder beside the database at `path`.
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)

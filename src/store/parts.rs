@@ -171,7 +171,8 @@ impl Store {
         rows.iter().map(SealedPart::of).collect::<Result<_, _>>().map_err(failed)
     }
 
-    /// Up to `most` records of a sealed part, with what is said of their pages, behind record `after`, each with its number.
+    /// Up to `most` records of a sealed part behind record `after`, each with its number and with
+    /// what is said of its page.
     ///
     /// # Errors
     ///
@@ -216,30 +217,14 @@ impl Store {
         record(&mut transaction, part, files).await.map_err(failed)?;
         break_transaction(&mut transaction, "publish-apart").await.map_err(failed)?;
         kill_point("publish.recorded");
-        sqlx::query(
+        let steps = [
             "UPDATE page SET part_id = ?1 FROM pending
              WHERE seq BETWEEN ?2 AND ?3 AND holds_content = 1
                  AND page.id = pending.page_id AND page.version = pending.version",
-        )
-        .bind(part.id)
-        .bind(part.lo)
-        .bind(part.hi)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        sqlx::query(
-            "UPDATE mark SET is_written = 1 WHERE page_id IN (SELECT id FROM page WHERE part_id = ?1)",
-        )
-        .bind(part.id)
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        sqlx::query("DELETE FROM pending WHERE seq BETWEEN ?1 AND ?2")
-            .bind(part.lo)
-            .bind(part.hi)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
+            MARKS_ARE_WRITTEN,
+            "DELETE FROM pending WHERE seq BETWEEN ?2 AND ?3",
+        ];
+        follow(&mut transaction, part, &steps).await.map_err(failed)?;
         kill_point("publish.before");
         transaction.commit().await.map_err(failed)?;
         kill_point("publish.after");
@@ -326,30 +311,6 @@ impl Store {
         };
         rows.iter().map(tombstone).collect::<Result<_, _>>().map_err(failed)
     }
-
-    /// The number of the last run; 0 where there was none.
-    ///
-    /// # Errors
-    ///
-    /// Fails where the database does.
-    pub async fn last_run(&self) -> Result<i64, StoreError> {
-        sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM run")
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|source| self.failed("look for the last run", source))
-    }
-
-    /// The numbers of all runs that ended in order.
-    ///
-    /// # Errors
-    ///
-    /// Fails where the database does.
-    pub async fn runs(&self) -> Result<Vec<i64>, StoreError> {
-        sqlx::query_scalar("SELECT id FROM run WHERE ended_at IS NOT NULL ORDER BY id")
-            .fetch_all(&self.pool)
-            .await
-            .map_err(|source| self.failed("list runs", source))
-    }
 }
 
 impl SealedPart {
@@ -363,6 +324,27 @@ impl SealedPart {
             config_hash: row.try_get("config_hash")?,
         })
     }
+}
+
+/// What is said of pages stands in the part numbered `?1`.
+pub(super) const MARKS_ARE_WRITTEN: &str =
+    "UPDATE mark SET is_written = 1 WHERE page_id IN (SELECT id FROM page WHERE part_id = ?1)";
+
+/// Takes `steps` for a part, whose number they know as `?1`, and its stretch as `?2` to `?3`.
+pub(super) async fn follow(
+    connection: &mut SqliteConnection,
+    part: &SealedPart,
+    steps: &[&'static str],
+) -> Result<(), sqlx::Error> {
+    for step in steps {
+        sqlx::query(*step)
+            .bind(part.id)
+            .bind(part.lo)
+            .bind(part.hi)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Records the files of a part, and that they are in place.

@@ -71,7 +71,7 @@ fn record(path: &str, text: &str) -> PageRecord {
 }
 
 fn page(id: Option<i64>, record: PageRecord, links: &[&str]) -> Committed {
-    Committed { id, record, found: Found { urls: found(links), redirects: 0 }, missing: None }
+    Committed::new(id, record, Found { urls: found(links), redirects: 0 })
 }
 
 async fn outcome(store: &Store, path: &str) -> String {
