@@ -3,14 +3,16 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::prose::Prose;
-use super::repetition::{duplicate_n_grams, lines, paragraphs, top_n_gram};
+use super::repetition::{Repeated, duplicate_n_grams, paragraphs, top_n_gram};
 use super::words::Words;
 use crate::model::{Heuristic, Ratio};
 
 /// The heuristics that a text does not meet, in the order of their names. An empty text meets none
 /// that wants something, and all that forbid something.
-pub(super) fn failed(prose: &Prose, words: &Words) -> Vec<Heuristic> {
-    let all = of_words(words).chain(of_lines(prose, words)).chain(of_repetition(prose, words));
+pub(super) fn failed(prose: &Prose, lines: Repeated, words: &Words) -> Vec<Heuristic> {
+    let all = of_words(words)
+        .chain(of_lines(prose, lines, words))
+        .chain(of_repetition(prose, lines, words));
     let mut failed: Vec<Heuristic> = all.chain(of_c4(prose)).collect();
     failed.sort_unstable_by_key(|heuristic| heuristic.code());
     failed
@@ -19,8 +21,8 @@ pub(super) fn failed(prose: &Prose, words: &Words) -> Vec<Heuristic> {
 fn of_words(words: &Words) -> impl Iterator<Item = Heuristic> + use<> {
     let count = words.list.len();
     let letters = words.list.iter().filter(|word| word.has_letter).count();
-    let is_long = words.chars() > 10 * count;
-    let is_short = words.chars() < 3 * count;
+    let is_long = words.chars > 10 * count;
+    let is_short = words.chars < 3 * count;
     unmet([
         (Heuristic::WordCount, (50..=100_000).contains(&count)),
         (Heuristic::MeanWordLength, !words.are_spaced || !is_long && !is_short),
@@ -29,19 +31,27 @@ fn of_words(words: &Words) -> impl Iterator<Item = Heuristic> + use<> {
     ])
 }
 
-fn of_lines(prose: &Prose, words: &Words) -> impl Iterator<Item = Heuristic> + use<> {
-    let count = prose.lines().count();
+fn of_lines(
+    prose: &Prose,
+    lines: Repeated,
+    words: &Words,
+) -> impl Iterator<Item = Heuristic> + use<> {
+    let count = lines.all;
     let cut = prose.lines().filter(|line| line.ends_with('…') || line.ends_with("...")).count();
     unmet([
         (Heuristic::BulletLines, prose.bullets * 10 <= count * 9),
         (Heuristic::EllipsisLines, cut * 10 <= count * 3),
-        (Heuristic::SymbolShare, prose.symbols() * 10 <= words.list.len()),
+        (Heuristic::SymbolShare, prose.symbols * 10 <= words.list.len()),
     ])
 }
 
-fn of_repetition(prose: &Prose, words: &Words) -> impl Iterator<Item = Heuristic> + use<> {
+fn of_repetition(
+    prose: &Prose,
+    lines: Repeated,
+    words: &Words,
+) -> impl Iterator<Item = Heuristic> + use<> {
     let percent = |most: u16| Ratio::from_thousandths(most * 10);
-    let (lines, paragraphs) = (lines(prose), paragraphs(prose));
+    let paragraphs = paragraphs(prose);
     let top = |n, most| top_n_gram(words, n) <= percent(most);
     let duplicate = |n, most| duplicate_n_grams(words, n) <= percent(most);
     unmet([

@@ -88,13 +88,14 @@ pub fn assess(document: &mut Document) {
     let prose = Prose::of(document.markdown.as_str());
     language::find(&prose, &mut document.metadata);
     let words = Words::of(&prose.text, document.metadata.lang.as_deref());
+    let lines = repetition::lines(&prose);
     document.quality = Some(Quality {
         words: u32::try_from(words.list.len()).unwrap_or(u32::MAX),
-        link_density: Ratio::share(prose.link_chars, prose.chars()),
+        link_density: Ratio::share(prose.link_chars, lines.all_chars),
         stop_word_share: words.stopped.map(|found| Ratio::share(found, words.list.len())),
-        symbol_share: Ratio::share(prose.symbols(), words.list.len()),
-        repetition: repetition::lines(&prose).chars,
-        failed: heuristics::failed(&prose, &words),
+        symbol_share: Ratio::share(prose.symbols, words.list.len()),
+        repetition: lines.chars,
+        failed: heuristics::failed(&prose, lines, &words),
     });
     document.sketch = Sketch::of(words.list.windows(SHINGLE_WORDS).map(repetition::hash));
 }

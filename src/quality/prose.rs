@@ -11,6 +11,8 @@ pub(super) struct Prose {
     pub(super) link_chars: usize,
     /// Lines that begin an item of a list.
     pub(super) bullets: usize,
+    /// Number signs and ellipses.
+    pub(super) symbols: usize,
     /// Where `text` is code, as ranges of bytes in order.
     code: Vec<std::ops::Range<usize>>,
 }
@@ -54,6 +56,7 @@ impl Prose {
                 _ => {}
             }
         }
+        prose.symbols = symbols(&prose.text);
         prose
     }
 
@@ -80,17 +83,6 @@ impl Prose {
         self.text.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty())
     }
 
-    /// Characters that are no white space at a line's end.
-    pub(super) fn chars(&self) -> usize {
-        self.lines().map(|line| line.chars().count()).sum()
-    }
-
-    /// Number signs and ellipses.
-    pub(super) fn symbols(&self) -> usize {
-        let dots = self.text.matches("...").count();
-        dots + self.text.chars().filter(|c| matches!(c, '#' | '…')).count()
-    }
-
     /// The first `most` bytes of the text that is not code; all of it where everything is.
     pub(super) fn sample(&self, most: usize) -> String {
         let mut sample = String::new();
@@ -109,4 +101,9 @@ impl Prose {
         sample.truncate(sample.floor_char_boundary(most));
         sample
     }
+}
+
+fn symbols(text: &str) -> usize {
+    let dots = text.matches("...").count();
+    dots + text.chars().filter(|c| matches!(c, '#' | '…')).count()
 }

@@ -7,9 +7,12 @@ use super::prose::Prose;
 use super::words::{Word, Words};
 use crate::model::Ratio;
 
-/// What is repeated among the lines or the paragraphs of a text.
+/// The lines or the paragraphs of a text, and what is repeated among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Repeated {
+    /// How many there are, and how many characters they have.
+    pub(super) all: usize,
+    pub(super) all_chars: usize,
     /// The share of those that stood before in the text.
     pub(super) count: Ratio,
     /// The share of characters in them.
@@ -38,7 +41,12 @@ fn repeated<'a>(parts: impl Iterator<Item = &'a str>) -> Repeated {
             again_chars += own;
         }
     }
-    Repeated { count: Ratio::share(again, count), chars: Ratio::share(again_chars, chars) }
+    Repeated {
+        all: count,
+        all_chars: chars,
+        count: Ratio::share(again, count),
+        chars: Ratio::share(again_chars, chars),
+    }
 }
 
 /// The share of characters in the most frequent run of `n` words, where it occurs more than once.
@@ -53,7 +61,7 @@ pub(super) fn top_n_gram(words: &Words, n: usize) -> Ratio {
             most = most.max(*count * chars(gram));
         }
     }
-    Ratio::share(most, words.chars())
+    Ratio::share(most, words.chars)
 }
 
 /// The share of characters in runs of `n` words that stood before; runs do not overlap.
@@ -69,7 +77,7 @@ pub(super) fn duplicate_n_grams(words: &Words, n: usize) -> Ratio {
             at += n;
         }
     }
-    Ratio::share(repeated, words.chars())
+    Ratio::share(repeated, words.chars)
 }
 
 fn chars(words: &[Word]) -> usize {

@@ -22,6 +22,8 @@ pub(super) struct Word {
 #[derive(Debug)]
 pub(super) struct Words {
     pub(super) list: Vec<Word>,
+    /// Characters of all of them.
+    pub(super) chars: usize,
     /// How many of them are stop words, where there is a list for the language.
     pub(super) stopped: Option<usize>,
     /// How many of the eight most common words of English occur, where the language is English.
@@ -55,18 +57,15 @@ impl Words {
             });
         }
         let are_spaced = unspaced * 2 <= list.len();
+        let chars = list.iter().map(|word: &Word| word.chars as usize).sum();
         let common = common.iter().filter(|occurs| **occurs).count();
         Self {
             list,
+            chars,
             stopped: known.filter(|_| are_spaced).map(|_| stopped),
             common_english: (lang == Some("en")).then_some(common),
             are_spaced,
         }
-    }
-
-    /// Characters of all words.
-    pub(super) fn chars(&self) -> usize {
-        self.list.iter().map(|word| word.chars as usize).sum()
     }
 }
 
