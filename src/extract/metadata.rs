@@ -278,3 +278,31 @@ fn declared_language(tree: &Tree, index: &Index) -> Option<String> {
         (2..=3).contains(&primary.len()) && primary.chars().all(|c| c.is_ascii_lowercase());
     is_code.then_some(primary)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
+    use crate::model::{Ledger, Metadata, WebUrl};
+
+    fn metadata(html: &str, address: &str) -> Metadata {
+        let url = WebUrl::parse(address).ok();
+        let source = Source { text: html, url: url.as_ref(), format: SourceFormat::Html };
+        extract(source, &ExtractOptions::default(), Ledger::default()).unwrap().metadata
+    }
+
+    #[test]
+    fn metadata_trusts_linked_data_most() {
+        let html = r#"<title>Picking | Tea Times</title><meta property=og:title content="Open">
+            <meta name=author content="webmaster"><script type="application/ld+json">
+            {"@graph": [{"@type": "WebSite", "name": "Tea Times"}, {"@type": ["Article"], "headline": "Picking",
+            "author": [{"@type": "Person", "name": "Ann"}, {"@type": "Person", "name": "Bo"}],
+            "datePublished": "2024-05-17"}]}</script><body><p>Text."#;
+        let stated = metadata(html, "https://example.org/2020/01/02/a");
+        assert_eq!(stated.title.as_deref(), Some("Picking"));
+        assert_eq!(stated.author.as_deref(), Some("Ann, Bo"));
+        assert_eq!(stated.site_name.as_deref(), Some("Tea Times"));
+        assert_eq!(stated.published_at.as_deref(), Some("2024-05-17"));
+        let bare = metadata("<body><p>Text.", "https://example.org/2020/01/02/a");
+        assert_eq!(bare.published_at.as_deref(), Some("2020-01-02"));
+    }
+}

@@ -1,14 +1,14 @@
 """A site of 400 pages, jobs that crawl it, and disks whose power can be cut: for crashes.py."""
 
-import http.server
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from hashlib import sha256
+
+from crawl_run import loopback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -44,29 +44,15 @@ class Site:
 
     def __init__(self):
         self.revision, self.log, self.retry_after = 0, [], {}
-        site = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
-            def do_GET(self):
-                site.log.append((time.monotonic(), self.path))
-                status, body, headers = site.answer(self.path, self.headers.get("if-none-match"))
-                lines = [f"HTTP/1.1 {status} -", f"content-length: {len(body)}"]
-                lines += [f"{name}: {value}" for name, value in headers.items()]
-                self.wfile.write("\r\n".join([*lines, "", ""]).encode() + body)
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            def handle_error(self, *_):
-                pass  # a client that was killed has hung up
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = loopback(self.respond)
         self.seed = f"http://127.0.0.1:{self.server.server_port}/"
+
+    def respond(self, request):
+        self.log.append((time.monotonic(), request.path))
+        status, body, headers = self.answer(request.path, request.headers.get("if-none-match"))
+        lines = [f"HTTP/1.1 {status} -", f"content-length: {len(body)}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        request.wfile.write("\r\n".join([*lines, "", ""]).encode() + body)
 
     def answer(self, path, known):
         number = path.strip("/")

@@ -5,11 +5,13 @@ The program is `CORPUS_BIN`, else the release build. Pages are read with DuckDB:
     python3 -m venv target/read && target/read/bin/pip install duckdb
 """
 
+import http.server
 import os
 import pathlib
 import resource
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -23,6 +25,28 @@ def tool(variable, default):
         print(f"skipped: there is no {path} (set {variable})")
         sys.exit(0)
     return path
+
+
+def loopback(answer):
+    """Serves GET on loopback: `answer(handler)` writes the response. Gives the server."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_GET(self):
+            answer(self)
+
+        def log_message(self, *_):
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *_):
+            pass  # a client that was killed has hung up
+
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
 
 
 def serve(command, ready):

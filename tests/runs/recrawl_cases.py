@@ -10,7 +10,6 @@ is `CORPUS_BIN`, by default the debug build. Prints `N passed, N failed`.
 """
 
 import datetime
-import http.server
 import json
 import os
 import pathlib
@@ -18,10 +17,9 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-from crawl_run import Score, tool
+from crawl_run import Score, loopback, tool
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -55,37 +53,23 @@ class Site:
 
     def __init__(self):
         self.pages, self.log, self.date = {}, [], "x"
-        site = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True
-
-            def do_GET(self):
-                site.log.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-                status, body, fields = site.pages.get(self.path, (404, "", {}))
-                if status == "silence":
-                    time.sleep(2)
-                    self.close_connection = True
-                    return
-                if status == 200 and site.knows(self.headers, fields):
-                    status, body = 304, ""
-                data = body.encode()
-                kind = "text/plain" if self.path.endswith(".txt") else "text/xml" if self.path.endswith(".xml") else "text/html"
-                fields = {"content-type": f"{kind}; charset=utf-8", **fields, "content-length": str(len(data))}
-                head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-                self.wfile.write(f"HTTP/1.1 {status} -\r\n{head}\r\n".encode() + data)
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            def handle_error(self, *_):
-                pass  # a client that was killed has hung up
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.server = loopback(self.respond)
         self.port = self.server.server_port
+
+    def respond(self, request):
+        self.log.append((request.path, {name.lower(): value for name, value in request.headers.items()}))
+        status, body, fields = self.pages.get(request.path, (404, "", {}))
+        if status == "silence":
+            time.sleep(2)
+            request.close_connection = True
+            return
+        if status == 200 and self.knows(request.headers, fields):
+            status, body = 304, ""
+        data = body.encode()
+        kind = "text/plain" if request.path.endswith(".txt") else "text/xml" if request.path.endswith(".xml") else "text/html"
+        fields = {"content-type": f"{kind}; charset=utf-8", **fields, "content-length": str(len(data))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        request.wfile.write(f"HTTP/1.1 {status} -\r\n{head}\r\n".encode() + data)
 
     @staticmethod
     def knows(asked, fields):

@@ -155,3 +155,40 @@ fn words(text: &str) -> Vec<String> {
         .map(str::to_lowercase)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::extract::content::tests::{article, document, fate};
+
+    #[test]
+    fn decorating_pictures_go() {
+        let html = article(
+            "<img src=/a.png alt='A bush'><img src=/b.png alt='A bush'><img src=/l.png alt='Shop logo'>",
+        );
+        let page = document(&html, "https://docs.example.org/tea");
+        assert!(
+            !page.markdown.as_str().contains("/b.png")
+                && !page.markdown.as_str().contains("/l.png")
+        );
+    }
+
+    #[test]
+    fn alternative_text_that_repeats_goes_and_its_picture_stays() {
+        let html = article(
+            "<figure><img src=/a.png alt='Leaves on cloth'><figcaption>Withering.</figcaption></figure>\
+             <div><img src=/green-tea_2.png alt='green-tea_2'></div>\
+             <div><a href=/b><img src=/b.png alt='A porcelain cup'></a><a href=/b>On cups.</a></div>\
+             <div><img src=/c.png alt='Pickers walking home'></div>",
+        );
+        let page = document(&html, "https://docs.example.org/tea");
+        for (picture, alternative, fate_of_it) in [
+            ("/a.png", "Leaves on cloth", "content.repeated_alternative"),
+            ("/b.png", "A porcelain cup", "content.repeated_alternative"),
+            ("/c.png", "Pickers walking home", "kept"),
+        ] {
+            assert!(page.markdown.as_str().contains(picture), "{}", page.markdown);
+            assert_eq!(fate(&page, alternative), fate_of_it, "{}", page.markdown);
+        }
+        assert!(page.markdown.as_str().contains("![](https://docs.example.org/green-tea_2.png)"));
+    }
+}

@@ -12,14 +12,14 @@ const PROSE: &str = "<p>Tea is picked by hand, early in the morning, while the l
     <p>Packed in chests, it goes down to the coast, where it is tasted, sold, and shipped within a \
     week, since nobody pays well for the tea of last spring.</p>";
 
-fn document(html: &str, address: &str) -> Document {
+pub(super) fn document(html: &str, address: &str) -> Document {
     let url = WebUrl::parse(address).ok();
     let source = Source { text: html, url: url.as_ref(), format: SourceFormat::Html };
     extract(source, &ExtractOptions::default(), Ledger::keeping_texts()).unwrap()
 }
 
 /// The rule that removed `text` from the page, or `kept`.
-fn fate(page: &Document, text: &str) -> &'static str {
+pub(super) fn fate(page: &Document, text: &str) -> &'static str {
     let is_kept = page.markdown.as_str().contains(text);
     match (is_kept, page.ledger.find(text)) {
         (true, None) => "kept",
@@ -42,7 +42,7 @@ fn check_at(address: &str, html: &str, fates: &[(&str, &str)]) {
     }
 }
 
-fn article(inside: &str) -> String {
+pub(super) fn article(inside: &str) -> String {
     format!("<title>Picking tea</title><body><main><h1>Picking</h1>{PROSE}{inside}</main>")
 }
 
@@ -205,37 +205,6 @@ fn text_that_waits_for_a_script_is_shown() {
 }
 
 #[test]
-fn decorating_pictures_go() {
-    let html = article(
-        "<img src=/a.png alt='A bush'><img src=/b.png alt='A bush'><img src=/l.png alt='Shop logo'>",
-    );
-    let page = document(&html, "https://docs.example.org/tea");
-    assert!(
-        !page.markdown.as_str().contains("/b.png") && !page.markdown.as_str().contains("/l.png")
-    );
-}
-
-#[test]
-fn alternative_text_that_repeats_goes_and_its_picture_stays() {
-    let html = article(
-        "<figure><img src=/a.png alt='Leaves on cloth'><figcaption>Withering.</figcaption></figure>\
-         <div><img src=/green-tea_2.png alt='green-tea_2'></div>\
-         <div><a href=/b><img src=/b.png alt='A porcelain cup'></a><a href=/b>On cups.</a></div>\
-         <div><img src=/c.png alt='Pickers walking home'></div>",
-    );
-    let page = document(&html, "https://docs.example.org/tea");
-    for (picture, alternative, fate_of_it) in [
-        ("/a.png", "Leaves on cloth", "content.repeated_alternative"),
-        ("/b.png", "A porcelain cup", "content.repeated_alternative"),
-        ("/c.png", "Pickers walking home", "kept"),
-    ] {
-        assert!(page.markdown.as_str().contains(picture), "{}", page.markdown);
-        assert_eq!(fate(&page, alternative), fate_of_it, "{}", page.markdown);
-    }
-    assert!(page.markdown.as_str().contains("![](https://docs.example.org/green-tea_2.png)"));
-}
-
-#[test]
 fn teasers_go_out_of_a_text() {
     let card =
         "<div><h3><a href=/b>Brewing</a></h3><img src=/b.png><p>How long, how hot.</p></div>";
@@ -349,22 +318,6 @@ fn every_type_of_page_is_told() {
         let page = document(&article(PROSE), address);
         assert_eq!(page.metadata.page_type, Some(want), "{address}");
     }
-}
-
-#[test]
-fn metadata_trusts_linked_data_most() {
-    let html = r#"<title>Picking | Tea Times</title><meta property=og:title content="Open">
-        <meta name=author content="webmaster"><script type="application/ld+json">
-        {"@graph": [{"@type": "WebSite", "name": "Tea Times"}, {"@type": ["Article"], "headline": "Picking",
-        "author": [{"@type": "Person", "name": "Ann"}, {"@type": "Person", "name": "Bo"}],
-        "datePublished": "2024-05-17"}]}</script><body><p>Text."#;
-    let metadata = document(html, "https://example.org/2020/01/02/a").metadata;
-    assert_eq!(metadata.title.as_deref(), Some("Picking"));
-    assert_eq!(metadata.author.as_deref(), Some("Ann, Bo"));
-    assert_eq!(metadata.site_name.as_deref(), Some("Tea Times"));
-    assert_eq!(metadata.published_at.as_deref(), Some("2024-05-17"));
-    let bare = document("<body><p>Text.", "https://example.org/2020/01/02/a").metadata;
-    assert_eq!(bare.published_at.as_deref(), Some("2020-01-02"));
 }
 
 /// A page of random elements, each with a text of its own.
