@@ -151,13 +151,20 @@ impl Assembler<'_> {
         prefixes
     }
 
-    /// The headings above; where there are none in and above the chunk, the page's title.
+    /// The headings above; where there are none, the page's title, unless the chunk holds a main
+    /// heading, which says the same.
     fn breadcrumb(&self, first: &Unit, units: &[Unit]) -> Breadcrumb {
-        let has_heading = units.iter().any(|unit| unit.kind == BlockKind::Heading);
-        if has_heading && !self.outline.has_heading_above(first) {
+        if units.iter().any(|unit| self.is_main_heading(unit))
+            && !self.outline.has_heading_above(first)
+        {
             return Breadcrumb::default();
         }
         self.outline.breadcrumb(first).clone()
+    }
+
+    fn is_main_heading(&self, unit: &Unit) -> bool {
+        let heading = unit.heading.and_then(|own| self.outline.headings.get(own));
+        unit.kind == BlockKind::Heading && heading.is_some_and(|heading| heading.level == 1)
     }
 
     /// A closing fence, on a line of its own.

@@ -49,17 +49,22 @@ impl Breadcrumb {
         Self { tokens: tokens.count_other(&full), full, short }
     }
 
-    /// The breadcrumbs of all `headings`, each with its own name last.
+    /// The breadcrumbs of all `headings`, each with its own name last. Where no main heading
+    /// stands above them, the page's `title` does.
     pub(super) fn all(
         headings: &[OutlineHeading],
+        title: Option<Name<'_>>,
         tokens: &TokenMap<'_>,
         budget: usize,
     ) -> Vec<Self> {
+        let has_main_heading = headings.iter().any(|heading| heading.level == 1);
+        let title = title.filter(|_| !has_main_heading);
         let breadcrumb = |heading: &OutlineHeading| {
             let above = |heading: &&OutlineHeading| heading.parent.and_then(|n| headings.get(n));
             let mut names: Vec<Name<'_>> = std::iter::successors(Some(heading), above)
                 .map(|heading| Name { source: &heading.source, unlinked: &heading.unlinked })
                 .filter(|name| !name.unlinked.is_empty())
+                .chain(title)
                 .collect();
             names.reverse();
             Self::new(&names, tokens, budget)

@@ -77,7 +77,7 @@ impl Default for ChunkOptions {
 pub struct ChunkInput<'a> {
     /// Its Markdown.
     pub markdown: &'a str,
-    /// Its title: the breadcrumb of chunks above which no heading stands.
+    /// Its title: the outermost part of breadcrumbs above which no main heading stands.
     pub title: Option<&'a str>,
     /// Its headings in order, for their anchors; may be empty.
     pub headings: &'a [Heading],

@@ -352,11 +352,10 @@ impl Reader<'_> {
             let range = 0..self.input.markdown.len();
             self.sentences(range, BlockKind::Paragraph, None, &[]);
         }
-        self.outline.breadcrumbs =
-            Breadcrumb::all(&self.outline.headings, self.tokens, self.budget);
         let title = self.input.title.map(|title| Name { source: title, unlinked: title });
-        let title: Vec<Name<'_>> = title.into_iter().collect();
-        self.outline.title = Breadcrumb::new(&title, self.tokens, self.budget);
+        self.outline.breadcrumbs =
+            Breadcrumb::all(&self.outline.headings, title, self.tokens, self.budget);
+        self.outline.title = Breadcrumb::new(title.as_slice(), self.tokens, self.budget);
         self.outline
     }
 }

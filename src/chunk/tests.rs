@@ -356,3 +356,18 @@ fn a_list_is_cut_between_items_under_their_parent() {
       - Black teas
     ");
 }
+
+#[test]
+fn the_title_leads_where_no_main_heading_does() {
+    let prefixes = |markdown: &str| -> Vec<String> {
+        let document_id = document_id("https://example.org/tea");
+        let input = ChunkInput { markdown, title: Some("Tea"), headings: &[], document_id };
+        let chunks = chunk(input, &options(120), &Tokenizer::Chars);
+        chunks.into_iter().map(|chunk| chunk.prefix).collect()
+    };
+    let leaves = "Leaves are heated in a pan until they smell of chestnuts, and no longer.\n\n\
+        Then they are rolled by hand, and dried once more over a slow fire of charcoal.";
+    assert_eq!(prefixes(&format!("## Green\n\n{leaves}")), ["Tea\n\n", "Tea > Green\n\n"]);
+    let named = prefixes(&format!("# All of tea\n\n## Green\n\n{leaves}"));
+    assert!(named.iter().all(|prefix| !prefix.contains("Tea")), "{named:?}");
+}

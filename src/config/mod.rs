@@ -34,7 +34,7 @@ pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
 
 /// Grows when the same page and config become other Markdown or other chunks: what an older
 /// program made is then fetched and made anew.
-pub const CONTENT_VERSION: u32 = 2;
+pub const CONTENT_VERSION: u32 = 3;
 
 /// All that can be set, a table for each stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -222,10 +222,14 @@ fn extract_html(
     let (outlinks, links_cut) = links::outlinks(&tree, &index, &addresses, options.max_links);
     flags.extend(links_cut.then_some(PageFlag::LinksCut));
     let data = linked_data::LinkedData::read(&tree, &index);
+    let mut metadata = metadata::read(&tree, &index, &addresses, &data);
     let picks = select::Picks::find(&tree, options)?;
     picks.keep.iter().for_each(|node| unveil::show(&mut tree, *node));
     let mut selection = match options.main_content.as_str() {
-        "auto" => content::select(&tree, url, &data),
+        "auto" => {
+            let stated = metadata.canonical_url.as_deref().and_then(|url| WebUrl::parse(url).ok());
+            content::select(&tree, url.or(stated.as_ref()), &data, metadata.title.as_deref())
+        }
         "off" => content::Selection::default(),
         selector => select::select(&tree, selector)?,
     };
@@ -241,7 +245,6 @@ fn extract_html(
     let mut writer = Writer::default();
     walk::walk(&view, NodeId::DOCUMENT, &mut ledger, &mut writer);
     let (markdown, headings) = writer.finish();
-    let mut metadata = metadata::read(&tree, &index, &addresses, &data);
     metadata.page_type = selection.page_type;
     for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
         if let Some(shown) = unseen::shown(text, &mut ledger) {

@@ -227,6 +227,11 @@ impl<'a> Page<'a> {
         kept
     }
 
+    /// What a node holds by itself.
+    pub(super) fn own(&self, node: NodeId) -> Facts {
+        self.own.get(node.index()).copied().unwrap_or_default()
+    }
+
     /// What an element's names say.
     pub(super) fn naming(&self, node: NodeId) -> Naming {
         self.names.get(node.index()).copied().unwrap_or_default()

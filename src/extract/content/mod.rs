@@ -15,7 +15,10 @@
 mod arbiter;
 mod beside;
 mod candidates;
+mod empty;
+mod ends;
 mod grid;
+mod lines;
 mod measure;
 mod names;
 mod page_type;
@@ -26,6 +29,7 @@ mod scoring;
 mod sections;
 mod teasers;
 mod tidy;
+mod title;
 
 use std::collections::HashSet;
 
@@ -104,7 +108,12 @@ pub(super) fn whole_page(tree: &Tree) -> Selection {
 }
 
 /// Looks for the main content. `url` and `data` help to tell what kind of page it is.
-pub(super) fn select(tree: &Tree, url: Option<&WebUrl>, data: &LinkedData) -> Selection {
+pub(super) fn select(
+    tree: &Tree,
+    url: Option<&WebUrl>,
+    data: &LinkedData,
+    title: Option<&str>,
+) -> Selection {
     let Some(page) = Page::read(tree) else { return whole_page(tree) };
     let stated = Guess::stated(&page, url, data);
     let (mut removed, kind) = arbiter::choose(&page, stated);
@@ -112,6 +121,13 @@ pub(super) fn select(tree: &Tree, url: Option<&WebUrl>, data: &LinkedData) -> Se
         teasers::prune(&page, &mut removed);
         beside::prune(&page, stated, &mut removed);
     }
+    if matches!(kind, Guess::Article | Guess::Page) {
+        ends::prune(&page, &mut removed);
+    }
+    if matches!(stated, Some(Guess::Article | Guess::Page | Guess::Forum)) {
+        title::prune(&page, title, &mut removed);
+    }
+    empty::prune(&page, &mut removed);
     let page_type = Some(kind.page_type(url));
     if candidates::is_empty(&page, &removed) {
         return Selection { is_whole: true, page_type, ..whole_page(tree) };

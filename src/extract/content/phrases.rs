@@ -68,3 +68,55 @@ pub(super) const RATINGS: &str = "\
     verified reviews*|rating snapshot*|write a review*|questions & answers*|questions answers*|\
     customer questions*|q a*|customer photos*|faq*|faqs*|kundenbewertungen*|bewertungen*|\
     avis clients*|opiniones*";
+
+/// Places of advertisements and labels of buttons.
+pub(super) const ADVERTISEMENT: &str = "\
+    advertisement|advertisements|advert|ad|advertising|sponsored|sponsored content|anzeige|werbung|\
+    publicité|publicidad|anuncio|pubblicità|reklama|реклама|iklan|広告|广告|廣告|διαφήμιση|reklame|\
+    advertentie|loading|story continues below advertisement|article continues below advertisement|\
+    continue reading below|scroll to continue|read more|click here to read more|close|\
+    caption|enlarge|enlarge image|media playback is unsupported on your device|\
+    this slideshow requires javascript";
+
+/// Words before the name of who made a picture.
+pub(super) const CREDIT: &[&str] = &[
+    "credit",
+    "credits",
+    "photo",
+    "photos",
+    "photo credit",
+    "photo by",
+    "photograph",
+    "image",
+    "image credit",
+    "image source",
+    "images",
+    "picture",
+    "pictures",
+    "foto",
+    "fotos",
+    "bild",
+    "bilder",
+    "bildquelle",
+    "crédit",
+    "crédits",
+    "crédit photo",
+    "crédito",
+    "créditos",
+    "fotografía",
+    "fot",
+    "zdjęcie",
+    "фото",
+    "φωτογραφία",
+    "写真",
+    "图片来源",
+    "图",
+];
+
+/// Labels of links that lead from the midst of a text to another page: `Related: …`.
+pub(super) const LEADS: &str = "\
+    related|more|read|read more|read also|see|see more|see also|see related|watch|watch more|next|\
+    don't miss|up next|also|also on*|also read|must read|mehr|mehr dazu|mehr lesen|lesen|\
+    lesen sie auch|siehe auch|lire|lire aussi|à lire|voir|voir aussi|leer|leer más|lea también|\
+    ver|ver también|leggi|leggi anche|lees|lees ook|zobacz|zobacz też|czytaj|czytaj też|читайте|\
+    читайте также|смотрите|по теме|διαβάστε";

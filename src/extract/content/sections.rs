@@ -108,8 +108,13 @@ fn first_text(page: &Page<'_>, measures: &Measures, root: NodeId) -> Option<Node
 
 /// Whether `text` calls to read something else.
 pub(super) fn is_related(text: &str) -> bool {
+    is_any(text, RELATED)
+}
+
+/// Whether `text` is one of `phrases`.
+pub(super) fn is_any(text: &str, phrases: &str) -> bool {
     let phrase = phrase(text);
-    RELATED.split('|').any(|known| is_phrase(&phrase, known))
+    phrases.split('|').any(|known| is_phrase(&phrase, known))
 }
 
 /// The words of `text` in lower case, parted by one space.

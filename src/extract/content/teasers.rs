@@ -2,7 +2,8 @@
 //! lead to one (`Read also: …`).
 
 use super::measure::{Facts, Measures, Page, Removed, remove};
-use super::sections::is_related;
+use super::phrases::LEADS;
+use super::sections::{is_any, is_related};
 use crate::extract::tree::NodeId;
 
 /// Longest card, in characters.
@@ -68,8 +69,10 @@ fn card(page: &Page<'_>, measures: &Measures, heading: NodeId) -> Option<NodeId>
 
 /// Whether a line begins with a call to read something else, and the rest is a link.
 fn is_line(page: &Page<'_>, node: NodeId, facts: Facts) -> bool {
-    facts.text <= MAX_LINE_CHARS
-        && facts.link_density() > 0.5
-        && facts.plain() < 60
-        && is_related(&page.tree.text_content(node))
+    if facts.text > MAX_LINE_CHARS || facts.link_density() <= 0.5 || facts.plain() >= 60 {
+        return false;
+    }
+    let text = page.tree.text_content(node);
+    let label = text.split_once([':', '：']).map(|(label, _)| label);
+    is_related(&text) || label.is_some_and(|label| is_any(label, LEADS))
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
 use crate::model::{Document, Ledger, PageType, WebUrl};
 
-const PROSE: &str = "<p>Tea is picked by hand, early in the morning, while the leaves are wet. \
+pub(super) const PROSE: &str = "<p>Tea is picked by hand, early in the morning, while the leaves are wet. \
     It is then spread on cloth, turned twice, and left to wither in the shade for a day.</p>\
     <p>What happens next decides its colour, its taste and its price. Green tea is heated at once, \
     black tea is rolled and left to ferment, and white tea is only dried.</p>\
