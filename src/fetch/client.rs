@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 
-use super::coding::{CodingError, DecodeLimits, decode};
+use super::coding::{CodingError, DecodeLimits, decode, decode_start};
 use super::errors::page_error;
 use super::link_field::{self, LinkField};
 use super::media_type::{SNIFF_BYTES, effective_type};
@@ -44,7 +44,7 @@ pub struct Get<'a> {
 pub(super) enum Extent {
     /// All of it: a longer one than the limit is an error.
     Whole,
-    /// Its first bytes, so many at most. A coded body is read whole all the same.
+    /// Its first bytes, so many at most. A coded body is read whole all the same, and decoded so far.
     Start(usize),
 }
 
@@ -109,6 +109,11 @@ impl Client {
         }
         let http = builder.build().map_err(FetchError::Client)?;
         Ok(Self { http, policy, options: options.clone(), limits: decode_limits(options) })
+    }
+
+    /// Longest body, in bytes.
+    pub(super) fn max_body_bytes(&self) -> usize {
+        self.options.max_body_bytes
     }
 
     /// Asks for `get` and reads the answer whole.
@@ -204,11 +209,15 @@ impl Client {
         let coding = text(&headers, &header::CONTENT_ENCODING).unwrap_or_default();
         if !coding.is_empty() {
             // A coded body may become as long as the limits let it: room for that comes first.
-            let longest = wire.len().saturating_mul(self.limits.max_ratio);
-            let longest = longest.max(self.limits.ratio_after_bytes).min(self.limits.max_bytes);
+            let longest = wire.len().saturating_mul(limits.max_ratio);
+            let longest = longest.max(limits.ratio_after_bytes).min(limits.max_bytes);
             permit.grow_to(wire.len() + longest).await;
         }
-        let body = decode(wire, &coding, &self.limits).map_err(|error| coding_error(&error))?;
+        let body = decode(wire, &coding, &limits).map_err(|error| coding_error(&error))?;
+        let (limits, decode): (_, Decode) = match arriving.extent {
+            Extent::Whole => (self.limits, decode),
+            Extent::Start(max_bytes) => (DecodeLimits { max_bytes, ..self.limits }, decode_start),
+        };
         permit.shrink_to(body.len());
         let declared = text(&headers, &header::CONTENT_TYPE);
         let media = effective_type(
@@ -256,12 +265,13 @@ impl Client {
             }
             _ => usize::MAX,
         };
-        if response.content_length().is_some_and(|length| length > most as u64) && enough > most {
+        let is_whole = enough == usize::MAX;
+        if is_whole && response.content_length().is_some_and(|length| length > most as u64) {
             return Err(too_large());
         }
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|error| broken_body(&error))? {
-            if body.len() + piece.len() > most {
+            if is_whole && body.len() + piece.len() > most {
                 return Err(too_large());
             }
             permit.grow_to(body.len() + piece.len()).await;
@@ -291,6 +301,9 @@ struct Arriving {
 /// Where a `Refresh` field sends the reader at once, other than to the page itself.
 fn refreshed(get: &Get<'_>, response: &Response) -> Option<WebUrl> {
     let field = response.headers().get(header::REFRESH)?;
+/// Takes the codings off a body, whole or in part.
+type Decode = fn(Vec<u8>, &str, &DecodeLimits) -> Result<Vec<u8>, CodingError>;
+
     let refresh = Refresh::parse(field.to_str().ok()?).filter(Refresh::is_redirect)?;
     get.url.join(refresh.target).ok().filter(|target| target != get.url)
 }

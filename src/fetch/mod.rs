@@ -118,6 +118,16 @@ impl Fetcher {
         extent: Extent,
     ) -> Result<(Answer, Permit), PageError> {
         // The slot of the whole program is taken last, so that waiting hosts hold none.
+    /// As [`Fetcher::ask_in`], for a list that is of use in part: of a body that is longer than
+    /// `max_body_bytes`, so much and one byte more is read, so that the cut shows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Fetcher::ask`].
+    pub async fn list_in(&self, turn: Turn, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
+        self.read_in(turn, get, Extent::Start(self.client.max_body_bytes() + 1)).await
+    }
+
         let slot = self.concurrent.acquire().await;
         if let Some(rate) = &self.rate {
             rate.until_ready().await;

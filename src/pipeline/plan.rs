@@ -122,7 +122,8 @@ impl<'a> Survey<'a> {
     }
 
     async fn sitemaps(&mut self, named: impl IntoIterator<Item = WebUrl>) {
-        let mut walk = SitemapWalk::new(&self.config.crawl, named);
+        let longest = self.config.fetch.max_body_bytes;
+        let mut walk = SitemapWalk::new(&self.config.crawl, longest, named);
         while let Some(sitemap) = walk.next() {
             if let Err(why) = self.sitemap(&mut walk, &sitemap).await {
                 self.warnings.push(format!("sitemap {}: {why}", sitemap.url));
@@ -149,9 +150,12 @@ impl<'a> Survey<'a> {
         }
         let validators = Validators::default();
         let get = Get { url, validators: &validators, now: self.clock.now() };
-        match self.fetcher.ask(&get).await {
+        match self.fetcher.list_in(self.fetcher.turn(url).await, &get).await {
             Ok((Answer::Page(page), _)) => {
-                let pages = walk.read(sitemap, &page.body);
+                let (pages, is_cut) = walk.read(sitemap, &page.body);
+                if is_cut {
+                    self.warnings.push(format!("sitemap {url}: it is cut, or broken"));
+                }
                 self.list(url, pages.into_iter().map(|entry| entry.url))
             }
             Ok((Answer::Redirect { location, .. }, _)) => {
