@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use super::coding::{CodingError, DecodeLimits, decode, decode_start};
 use super::errors::page_error;
 use super::link_field::{self, LinkField};
+use super::own_headers::OwnHeaders;
 use super::media_type::{SNIFF_BYTES, effective_type};
 use super::resolver::GuardedResolver;
 use super::retry_after::parse_retry_after;
@@ -74,6 +75,7 @@ pub enum Answer {
 /// Makes requests.
 #[derive(Debug)]
 pub(super) struct Client {
+    own: OwnHeaders,
     http: reqwest::Client,
     policy: Arc<AddressPolicy>,
     options: FetchOptions,
@@ -92,7 +94,7 @@ impl Client {
         let policy = Arc::new(AddressPolicy::new(allowed));
         let mut builder = reqwest::Client::builder()
             .user_agent(politeness.user_agent())
-            .default_headers(headers(options)?)
+            .default_headers(accepted())
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
@@ -103,12 +105,17 @@ impl Client {
             .pool_max_idle_per_host(2)
             .pool_idle_timeout(Duration::from_secs(30));
         if !options.proxy.is_empty() {
-            let proxy = reqwest::Proxy::all(&options.proxy)
-                .map_err(|_| FetchError::Proxy(options.proxy.clone()))?;
+            let proxy = reqwest::Proxy::all(&options.proxy).map_err(|_| FetchError::Proxy)?;
             builder = builder.proxy(proxy);
         }
         let http = builder.build().map_err(FetchError::Client)?;
-        Ok(Self { http, policy, options: options.clone(), limits: decode_limits(options) })
+        let own = OwnHeaders::read(&options.headers)?;
+        Ok(Self { http, own, policy, options: options.clone(), limits: decode_limits(options) })
+    }
+
+    /// Has `url`'s authority see the user's own headers.
+    pub(super) fn add_home(&mut self, url: &WebUrl) {
+        self.own.add_home(url);
     }
 
     /// Longest body, in bytes.
@@ -132,7 +139,11 @@ impl Client {
             + Duration::from_secs(
                 self.options.connect_timeout_secs + self.options.first_byte_timeout_secs,
             );
-        let request = self.http.get(get.url.as_url().clone()).headers(conditions(get.validators));
+        let mut request = self.http.get(get.url.as_url().clone());
+        if let Some(own) = self.own.of(get.url) {
+            request = request.headers(own.clone());
+        }
+        let request = request.headers(conditions(get.validators));
         let response = timeout_at(first_byte.min(deadline), request.send())
             .await
             .map_err(|_| timed_out("no answer came in time"))?
@@ -358,18 +369,12 @@ fn conditions(validators: &Validators) -> HeaderMap {
     headers
 }
 
-fn headers(options: &FetchOptions) -> Result<HeaderMap, FetchError> {
+/// What every request says that is accepted.
+fn accepted() -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPT));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
-    for line in &options.headers {
-        let malformed = || FetchError::Header(line.clone());
-        let (name, value) = line.split_once(':').ok_or_else(malformed)?;
-        let name: HeaderName = name.trim().parse().map_err(|_| malformed())?;
-        let value = HeaderValue::from_str(value.trim()).map_err(|_| malformed())?;
-        headers.insert(name, value);
-    }
-    Ok(headers)
+    headers
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

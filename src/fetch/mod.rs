@@ -26,6 +26,7 @@ mod gate;
 mod gates;
 mod link_field;
 mod options;
+mod own_headers;
 mod resolver;
 mod robots_file;
 
@@ -75,6 +76,13 @@ impl Fetcher {
             rate: gate::limiter(politeness.max_requests_per_sec),
             gates: Gates::new(politeness, options),
         })
+    }
+
+    /// Sends the user's own headers to the authorities of `seeds`, and to no other.
+    #[must_use]
+    pub fn at_home_with<'a>(mut self, seeds: impl IntoIterator<Item = &'a WebUrl>) -> Self {
+        seeds.into_iter().for_each(|seed| self.client.add_home(seed));
+        self
     }
 
     /// Checks that a fetcher can be made of the options.

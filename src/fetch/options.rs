@@ -27,7 +27,7 @@ pub struct FetchOptions {
     pub max_redirects: u32,
     /// Tries for a page, the first included.
     pub max_tries: u32,
-    /// Headers sent with every request, as `Name: value`.
+    /// Headers sent with every request to an authority of a seed, as `Name: value`.
     pub headers: Vec<String>,
     /// Proxy for every request, as an address. Empty for none; the environment is never asked.
     pub proxy: String,
