@@ -4,15 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use ipnet::IpNet;
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 
 use super::coding::{CodingError, DecodeLimits, decode, decode_start};
 use super::errors::page_error;
 use super::link_field::{self, LinkField};
-use super::own_headers::OwnHeaders;
 use super::media_type::{SNIFF_BYTES, effective_type};
+use super::own_headers::OwnHeaders;
 use super::resolver::GuardedResolver;
 use super::retry_after::parse_retry_after;
 use super::robots_file::decode_limits;
@@ -75,8 +74,8 @@ pub enum Answer {
 /// Makes requests.
 #[derive(Debug)]
 pub(super) struct Client {
-    own: OwnHeaders,
     http: reqwest::Client,
+    own: OwnHeaders,
     policy: Arc<AddressPolicy>,
     options: FetchOptions,
     limits: DecodeLimits,
@@ -87,11 +86,7 @@ impl Client {
         options: &FetchOptions,
         politeness: &PolitenessOptions,
     ) -> Result<Self, FetchError> {
-        let network = |text: &String| -> Result<IpNet, FetchError> {
-            text.parse().map_err(|_| FetchError::Network(text.clone()))
-        };
-        let allowed = options.allow_private.iter().map(network).collect::<Result<_, _>>()?;
-        let policy = Arc::new(AddressPolicy::new(allowed));
+        let policy = Arc::new(options.address_policy()?);
         let mut builder = reqwest::Client::builder()
             .user_agent(politeness.user_agent())
             .default_headers(accepted())
@@ -214,6 +209,10 @@ impl Client {
         permit: &mut Permit,
     ) -> Result<Answer, PageError> {
         let began = arriving.began;
+        let (limits, decode): (_, Decode) = match arriving.extent {
+            Extent::Whole => (self.limits, decode),
+            Extent::Start(max_bytes) => (DecodeLimits { max_bytes, ..self.limits }, decode_start),
+        };
         let status = arriving.response.status().as_u16();
         let headers = arriving.response.headers().clone();
         let wire = self.body(arriving, permit).await?;
@@ -225,10 +224,6 @@ impl Client {
             permit.grow_to(wire.len() + longest).await;
         }
         let body = decode(wire, &coding, &limits).map_err(|error| coding_error(&error))?;
-        let (limits, decode): (_, Decode) = match arriving.extent {
-            Extent::Whole => (self.limits, decode),
-            Extent::Start(max_bytes) => (DecodeLimits { max_bytes, ..self.limits }, decode_start),
-        };
         permit.shrink_to(body.len());
         let declared = text(&headers, &header::CONTENT_TYPE);
         let media = effective_type(
@@ -301,6 +296,9 @@ impl Client {
     }
 }
 
+/// Takes the codings off a body, whole or in part.
+type Decode = fn(Vec<u8>, &str, &DecodeLimits) -> Result<Vec<u8>, CodingError>;
+
 /// A response whose body is still to be read.
 struct Arriving {
     response: Response,
@@ -312,9 +310,6 @@ struct Arriving {
 /// Where a `Refresh` field sends the reader at once, other than to the page itself.
 fn refreshed(get: &Get<'_>, response: &Response) -> Option<WebUrl> {
     let field = response.headers().get(header::REFRESH)?;
-/// Takes the codings off a body, whole or in part.
-type Decode = fn(Vec<u8>, &str, &DecodeLimits) -> Result<Vec<u8>, CodingError>;
-
     let refresh = Refresh::parse(field.to_str().ok()?).filter(Refresh::is_redirect)?;
     get.url.join(refresh.target).ok().filter(|target| target != get.url)
 }

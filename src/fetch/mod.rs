@@ -118,14 +118,6 @@ impl Fetcher {
         self.read_in(turn, get, Extent::Whole).await
     }
 
-    /// As [`Fetcher::ask_in`], and says how much of the body is read.
-    async fn read_in(
-        &self,
-        mut turn: Turn,
-        get: &Get<'_>,
-        extent: Extent,
-    ) -> Result<(Answer, Permit), PageError> {
-        // The slot of the whole program is taken last, so that waiting hosts hold none.
     /// As [`Fetcher::ask_in`], for a list that is of use in part: of a body that is longer than
     /// `max_body_bytes`, so much and one byte more is read, so that the cut shows.
     ///
@@ -136,6 +128,14 @@ impl Fetcher {
         self.read_in(turn, get, Extent::Start(self.client.max_body_bytes() + 1)).await
     }
 
+    /// As [`Fetcher::ask_in`], and says how much of the body is read.
+    async fn read_in(
+        &self,
+        mut turn: Turn,
+        get: &Get<'_>,
+        extent: Extent,
+    ) -> Result<(Answer, Permit), PageError> {
+        // The slot of the whole program is taken last, so that waiting hosts hold none.
         let slot = self.concurrent.acquire().await;
         if let Some(rate) = &self.rate {
             rate.until_ready().await;

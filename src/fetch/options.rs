@@ -3,7 +3,10 @@
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
+
+use super::{AddressPolicy, FetchError};
 
 /// How pages are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +54,21 @@ impl Default for FetchOptions {
             proxy: String::new(),
             allow_private: Vec::new(),
         }
+    }
+}
+
+impl FetchOptions {
+    /// Which addresses may be contacted.
+    ///
+    /// # Errors
+    ///
+    /// Fails where an entry of `allow_private` is not a network.
+    pub fn address_policy(&self) -> Result<AddressPolicy, FetchError> {
+        let network = |text: &String| -> Result<IpNet, FetchError> {
+            text.parse().map_err(|_| FetchError::Network(text.clone()))
+        };
+        let allowed = self.allow_private.iter().map(network).collect::<Result<_, _>>()?;
+        Ok(AddressPolicy::new(allowed))
     }
 }
 
