@@ -44,7 +44,7 @@ pub struct Get<'a> {
 pub(super) enum Extent {
     /// All of it: a longer one than the limit is an error.
     Whole,
-    /// Its first bytes, so many at most. A coded body is read whole all the same, and decoded so far.
+    /// Its first bytes, so many at most. A coded body is read whole all the same.
     Start(usize),
 }
 
@@ -211,7 +211,10 @@ impl Client {
         let began = arriving.began;
         let (limits, decode): (_, Decode) = match arriving.extent {
             Extent::Whole => (self.limits, decode),
-            Extent::Start(max_bytes) => (DecodeLimits { max_bytes, ..self.limits }, decode_start),
+            Extent::Start(bytes) => {
+                let max_bytes = self.limits.max_bytes.max(bytes);
+                (DecodeLimits { max_bytes, ..self.limits }, decode_start)
+            }
         };
         let status = arriving.response.status().as_u16();
         let headers = arriving.response.headers().clone();

@@ -76,7 +76,7 @@ impl CodingError {
     }
 
     fn unless_too_long(self) -> Result<(), Self> {
-        if matches!(self, Self::TooLarge(_) | Self::Ratio(_)) { Ok(()) } else { Err(self) }
+        if matches!(self, Self::TooLarge(_)) { Ok(()) } else { Err(self) }
     }
 }
 
@@ -122,11 +122,11 @@ pub fn decode(
     Ok(decoded)
 }
 
-/// As [`decode`], for what may be read in part: of a result that exceeds `limits`, what is within.
+/// As [`decode`], for what may be read in part: of a result that is too long, its start.
 ///
 /// # Errors
 ///
-/// Fails as [`decode`], save where the result is too long.
+/// Fails as [`decode`], save where the result is too long. A bomb is still refused.
 pub fn decode_start(
     body: Vec<u8>,
     content_encoding: &str,
@@ -402,6 +402,8 @@ mod tests {
         }
         assert_eq!(decode_start(text.clone(), "", &LIMITS).unwrap(), text[..LIMITS.max_bytes]);
         assert!(decode_start(b"tea".to_vec(), "deflate", &LIMITS).is_err());
+        let bomb = decode_start(gzip(&vec![b'a'; 1 << 24]), "gzip", &LIMITS).unwrap_err();
+        assert!(matches!(bomb, CodingError::Ratio(20)), "{bomb}");
     }
 
     proptest! {
