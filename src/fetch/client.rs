@@ -46,6 +46,8 @@ pub(super) enum Extent {
     Whole,
     /// Its first bytes, so many at most. A coded body is read whole all the same.
     Start(usize),
+    /// As `Start`, and of a coded body, too, no more than so many bytes count.
+    List(usize),
 }
 
 /// What a server answered.
@@ -210,8 +212,8 @@ impl Client {
     ) -> Result<Answer, PageError> {
         let began = arriving.began;
         let (limits, decode): (_, Decode) = match arriving.extent {
-            Extent::Whole => (self.limits, decode),
-            Extent::Start(bytes) => {
+            Extent::Whole | Extent::Start(_) => (self.limits, decode),
+            Extent::List(bytes) => {
                 let max_bytes = self.limits.max_bytes.max(bytes);
                 (DecodeLimits { max_bytes, ..self.limits }, decode_start)
             }
@@ -269,7 +271,9 @@ impl Client {
             PageError::new(ErrorCode::FetchTooLarge, message)
         };
         let enough = match extent {
-            Extent::Start(bytes) if !response.headers().contains_key(header::CONTENT_ENCODING) => {
+            Extent::Start(bytes) | Extent::List(bytes)
+                if !response.headers().contains_key(header::CONTENT_ENCODING) =>
+            {
                 bytes
             }
             _ => usize::MAX,

@@ -125,7 +125,7 @@ impl Fetcher {
     ///
     /// As [`Fetcher::ask`].
     pub async fn list_in(&self, turn: Turn, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
-        self.read_in(turn, get, Extent::Start(self.client.max_body_bytes() + 1)).await
+        self.read_in(turn, get, Extent::List(self.client.max_body_bytes() + 1)).await
     }
 
     /// As [`Fetcher::ask_in`], and says how much of the body is read.
