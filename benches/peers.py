@@ -3,7 +3,9 @@
 
     benches/peers.py convert FOLDER     pages (.html, .html.gz) to Markdown, against trafilatura
     benches/peers.py crawl FOLDER START a folder of HTML served on loopback, against Scrapy that
-                                        only follows links; START is the first page's path
+                                        only follows links; START is the first page's path. What
+                                        the crawl takes beyond the conversion of the same pages is
+                                        held against wget2, where it is installed
     benches/peers.py chunk FOLDER       Markdown (.md) to chunks with exact token counts, against
                                         text-splitter with the same vocabulary
 
@@ -79,7 +81,8 @@ def measure(command, **options):
     with tempfile.TemporaryFile() as out:
         child = subprocess.Popen([str(part) for part in command], stdout=out, stderr=subprocess.DEVNULL, **options)
         _, status, usage = os.wait4(child.pid, 0)
-        if os.waitstatus_to_exitcode(status) not in (0, 3):
+        # 3 and 8: done, but pages failed, as links of the peers' sites may lead nowhere.
+        if os.waitstatus_to_exitcode(status) not in (0, 3, 8):
             raise SystemExit(f"{command[0]} failed with {os.waitstatus_to_exitcode(status)}")
         out.seek(0)
         return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out.read().decode()
@@ -122,6 +125,13 @@ def crawl(folder, start):
         ours, memory, text = measure([CORPUS, "--json", "crawl", config])
         summary = json.loads(text)
         pages = sum(summary["outcomes"].get(name, 0) for name in ("collected", "duplicate", "excluded"))
+        converted, _, _ = measure([CORPUS, "convert", "--out", out + "/converted", folder])
+        if shutil.which("wget2"):
+            command = ["wget2", "-q", "-r", "-l", "0", "--max-threads=16", "-P", out + "/wget2", seed]
+            saved, _, _ = measure(command)
+            files = sum(1 for path in pathlib.Path(out, "wget2").rglob("*") if path.is_file())
+            report("crawl less conversion: fetch and links / wget2 -r", pages, (ours - converted) / pages,
+                   saved / files, "wget2", memory)
         theirs, _, text = measure([sys.executable, "-c", SPIDER, seed])
         theirs_pages = int(text.strip().splitlines()[-1])
     finally:

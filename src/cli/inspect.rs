@@ -54,8 +54,17 @@ fn verdict_text(verdict: &UrlVerdict) -> String {
         fact("key", canonical);
     }
     fact("scope", &verdict.scope);
+    if let Some(refused) = &verdict.address {
+        fact("address", refused);
+    }
     if let Some(robots) = &verdict.robots {
         fact("robots", robots);
+    }
+    if let Some(usage) = &verdict.usage {
+        fact("usage", usage);
+    }
+    if verdict.delay_ms > 0 {
+        fact("delay", &format!("{} ms after each answer", number(verdict.delay_ms)));
     }
     if let Some(sitemap) = &verdict.sitemap {
         fact("sitemap", sitemap);

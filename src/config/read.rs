@@ -39,11 +39,9 @@ pub(super) fn read(
     };
     let keys = keys(text).map_err(invalid)?;
     check_known(&keys, text, path)?;
-    let text = with_secrets(text, path, env)?;
-    let mut config: Config = toml::from_str(&text).map_err(|mut error: toml::de::Error| {
-        error.set_input(Some(&text));
-        invalid(error)
-    })?;
+    let secret = with_secrets(text, path, env)?;
+    let mut config: Config = toml::from_str(&secret).map_err(|_| invalid(without_secrets(text)))?;
+    let text = secret;
     read_seed_files(&mut config, path)?;
     config.crawl.seeds.retain(|seed| !seed.trim().is_empty());
     if let TokenizerName::File(file) = &mut config.chunk.tokenizer {
@@ -53,6 +51,16 @@ pub(super) fn read(
     checker.check()?;
     config.tokenizer = checker.tokenizer()?;
     Ok(config)
+}
+
+/// What is wrong with `text`, said without what variables hold.
+fn without_secrets(text: &str) -> toml::de::Error {
+    let error = toml::from_str::<Config>(text).err().map(|mut error| {
+        error.set_input(Some(text));
+        error
+    });
+    let of_a_variable = "what a variable of the environment holds does not fit in its place";
+    error.unwrap_or_else(|| serde::de::Error::custom(of_a_variable))
 }
 
 /// Adds the lines of the seed files to the seeds. Their paths are relative to the config's.
@@ -262,16 +270,18 @@ impl Checker<'_> {
             ));
         }
         match Fetcher::check(&c.fetch, &c.politeness) {
-            Err(FetchError::Header(line)) => {
-                Err(self.refuse("fetch.headers", format!("`{line}`"), "a list of `Name: value`"))
+            Err(FetchError::Header(n)) => {
+                let value = format!("malformed in entry {n}");
+                Err(self.refuse("fetch.headers", value, "a list of `Name: value`"))
             }
             Err(FetchError::Network(net)) => Err(self.refuse(
                 "fetch.allow_private",
                 format!("`{net}`"),
                 "a list of networks such as `127.0.0.0/8`",
             )),
-            Err(FetchError::Proxy(proxy)) => {
-                Err(self.refuse("fetch.proxy", format!("`{proxy}`"), "the address of a proxy"))
+            Err(FetchError::Proxy) => {
+                let value = "malformed".to_owned();
+                Err(self.refuse("fetch.proxy", value, "the address of a proxy"))
             }
             Err(FetchError::Client(_)) | Ok(()) => Ok(()),
         }

@@ -80,6 +80,20 @@ fn secrets_come_from_the_environment() {
 }
 
 #[test]
+fn no_error_shows_a_secret() {
+    for (text, shown) in [
+        ("[fetch]\nheaders = \"A: ${TOKEN}\"\n", "headers = \"A: ${TOKEN}\""),
+        ("[fetch]\nheaders = [\"${TOKEN}\"]\n", "`fetch.headers` is malformed in entry 1"),
+        ("[fetch]\nproxy = \"http://[${TOKEN}\"\n", "`fetch.proxy` is malformed"),
+        ("[crawl]\nscope = \"${TOKEN}\"\n", "${TOKEN}"),
+    ] {
+        let error = parse(text).unwrap_err();
+        let error = format!("{error} {}", crate::model::with_causes(&error));
+        assert!(!error.contains("s\"cret") && error.contains(shown), "{error}");
+    }
+}
+
+#[test]
 fn paths_are_relative_to_the_config() {
     let config = parse("[output]\npath = \"out\"\n").unwrap();
     assert_eq!(config.output.path, Path::new("folder/out"));

@@ -1,5 +1,7 @@
 //! What a page holds that its reader does not see.
 
+use std::collections::BTreeMap;
+
 use super::tree::{NodeId, Tree};
 
 /// The rule by which the element at `id`, with all in it, is not for a reader, if one holds.
@@ -78,34 +80,112 @@ enum Sight {
 }
 
 fn sight(style: &str) -> Sight {
+    sight_of(declarations(style))
+}
+
+/// Whether an element with these declarations is seen.
+pub(super) fn shows(declarations: &BTreeMap<String, String>) -> bool {
+    let declarations = declarations.iter().map(|(name, value)| (name.clone(), value.clone()));
+    sight_of(declarations) == Sight::Seen
+}
+
+fn sight_of(declarations: impl Iterator<Item = (String, String)>) -> Sight {
     let mut sight = Sight::Seen;
     let (mut color, mut background) = (None, None);
     let mut box_sides = 0;
-    let mut is_clipped = false;
-    for (name, value) in declarations(style) {
+    let (mut is_clipped, mut is_padded) = (false, false);
+    let (mut is_faint, mut moves) = (false, false);
+    for (name, value) in declarations {
         match name.as_str() {
             "display" if value == "none" => return Sight::Hidden,
             "visibility" if matches!(value.as_str(), "hidden" | "collapse") => {
                 return Sight::Hidden;
             }
             "font-size" if is_zero(&value) => sight = Sight::SizeZero,
-            "left" | "top" | "text-indent" | "margin-left" if is_far(&value) => {
+            "left" | "right" | "top" | "bottom" | "text-indent" | "margin-left" | "margin-top"
+                if is_far(&value) =>
+            {
                 return Sight::Unreadable;
             }
-            "clip" if value.contains("rect(0") => return Sight::Unreadable,
+            "clip" if value.starts_with("rect(0") || value.starts_with("rect(1px") => {
+                return Sight::Unreadable;
+            }
+            "clip-path" if clips_all(&value) => return Sight::Unreadable,
+            "transform" if value.starts_with("scale(0)") || value.starts_with("scale(0,") => {
+                is_faint = true;
+            }
+            "opacity" => is_faint |= value.parse() == Ok(0.0),
             "width" | "height" | "max-height" if is_zero(&value) => box_sides += 1,
             "overflow" => is_clipped = value == "hidden",
-            "color" => color = Some(value),
-            "background" | "background-color" => background = Some(value),
+            // The box of a picture or a film: as high as its padding.
+            "padding" | "padding-top" | "padding-bottom" => is_padded |= !is_zero(&value),
+            "color" => color = Some(color_of(&value)),
+            "background" | "background-color" => background = Some(color_of(&value)),
             _ => {}
         }
+        moves |= MOTION.contains(&name.as_str()) && !value.starts_with("scale(0");
+    }
+    // What fades, grows or slides in begins so, and a script brings it about.
+    if is_faint && !moves {
+        return Sight::Hidden;
     }
     let is_same_color = color.is_some() && color == background;
-    if is_same_color || is_clipped && box_sides > 0 { Sight::Unreadable } else { sight }
+    let is_shut = is_clipped && box_sides > 0 && !is_padded && !moves;
+    if is_same_color || is_shut { Sight::Unreadable } else { sight }
+}
+
+/// Properties that say that an element is to be set in motion.
+const MOTION: &[&str] = &["transform", "transition", "animation", "will-change"];
+
+/// Whether a property decides whether its element is seen.
+pub(super) fn is_sight_property(name: &str) -> bool {
+    MOTION.contains(&name)
+        || matches!(
+            name,
+            "display"
+                | "visibility"
+                | "font-size"
+                | "left"
+                | "right"
+                | "top"
+                | "bottom"
+                | "text-indent"
+                | "margin-left"
+                | "margin-top"
+                | "clip"
+                | "clip-path"
+                | "opacity"
+                | "width"
+                | "height"
+                | "max-height"
+                | "overflow"
+                | "padding"
+                | "padding-top"
+                | "padding-bottom"
+                | "color"
+                | "background"
+                | "background-color"
+        )
+}
+
+/// Whether a `clip-path` leaves nothing.
+fn clips_all(value: &str) -> bool {
+    let inset = value.strip_prefix("inset(").and_then(|inset| inset.split(['%', ')']).next());
+    let inset = inset.and_then(|share| share.trim().parse().ok());
+    inset.is_some_and(|share: f64| share >= 50.0) || value.starts_with("circle(0")
+}
+
+/// One spelling for a color that has several.
+fn color_of(value: &str) -> String {
+    match value {
+        "white" | "#ffffff" | "rgb(255,255,255)" | "rgb(255, 255, 255)" => "#fff".to_owned(),
+        "black" | "#000000" | "rgb(0,0,0)" | "rgb(0, 0, 0)" => "#000".to_owned(),
+        _ => value.to_owned(),
+    }
 }
 
 /// The declarations of an inline style, in lower case.
-fn declarations(style: &str) -> impl Iterator<Item = (String, String)> {
+pub(super) fn declarations(style: &str) -> impl Iterator<Item = (String, String)> {
     style.split(';').filter_map(|declaration| declaration.split_once(':')).map(|(name, value)| {
         let value = value.trim().to_ascii_lowercase();
         let value = value.trim_end_matches("!important").trim_end();
@@ -119,10 +199,16 @@ fn is_zero(value: &str) -> bool {
 
 /// Whether a length moves text out of any window.
 fn is_far(value: &str) -> bool {
-    let number = value
-        .strip_prefix('-')
-        .and_then(|value| value.strip_suffix("px").or_else(|| value.strip_suffix("em")));
-    number.and_then(|number| number.parse().ok()).is_some_and(|n: f64| n >= 900.0)
+    let Some(length) = value.strip_prefix('-') else { return false };
+    let end = length.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(length.len());
+    let (number, unit) = length.split_at(end);
+    let least = match unit {
+        "px" | "pt" => 900.0,
+        "em" | "rem" | "ch" => 90.0,
+        "vw" | "vh" => 100.0,
+        _ => return false,
+    };
+    number.parse().is_ok_and(|n: f64| n >= least)
 }
 
 #[cfg(test)]
@@ -143,7 +229,17 @@ mod tests {
         assert_eq!(sight("color:#fff;background-color:#FFF"), Sight::Unreadable);
         assert_eq!(sight("height:0;overflow:hidden"), Sight::Unreadable);
         assert_eq!(sight("margin-left:-1em; color:#fff; background:#000"), Sight::Seen);
-        // Pages fade text in with a script.
-        assert_eq!(sight("opacity:0"), Sight::Seen);
+        assert_eq!(sight("opacity: 0.0"), Sight::Hidden);
+        assert_eq!(sight("opacity:0.1"), Sight::Seen);
+        assert_eq!(sight("transform:scale(0)"), Sight::Hidden);
+        assert_eq!(sight("clip-path:inset(50%)"), Sight::Unreadable);
+        assert_eq!(sight("clip-path:inset(5%)"), Sight::Seen);
+        assert_eq!(sight("color:#FFFFFF;background:white"), Sight::Unreadable);
+        assert_eq!(sight("right:-100vw"), Sight::Unreadable);
+        // Pages fade and slide text in with a script.
+        assert_eq!(sight("opacity:0;transform:translate3d(0,20px,0)"), Sight::Seen);
+        assert_eq!(sight("max-height:0;overflow:hidden;transition:max-height 1s"), Sight::Seen);
+        // The box of a film keeps its shape by its padding.
+        assert_eq!(sight("height:0;overflow:hidden;padding-bottom:56.25%"), Sight::Seen);
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Index {
     pub(super) statements: Vec<NodeId>,
     /// Elements that show or hide others: those with `aria-controls`.
     pub(super) controls: Vec<NodeId>,
+    /// The page's own style sheets.
+    pub(super) sheets: Vec<NodeId>,
     /// The first list of breadcrumbs.
     pub(super) breadcrumbs: Option<NodeId>,
     /// Whether there is a panel of tabs.
@@ -47,6 +49,9 @@ impl Index {
                 local_name!("role") => self.has_tabs |= &*attribute.value == "tabpanel",
                 _ => {}
             }
+        }
+        if element.name.local == local_name!("style") {
+            self.sheets.push(node);
         }
         if is_statement {
             self.statements.push(node);

@@ -115,6 +115,7 @@ impl Walker<'_> {
 
     fn formula(&mut self, formula: Formula) {
         let Formula { tex, is_block } = formula;
+        let tex = math::without_markup(&tex);
         if is_block && self.kind() == ContextKind::Flow {
             self.flush();
             self.block(Piece::Math(tex));

@@ -29,6 +29,22 @@ pub(super) fn tex(tree: &Tree, id: NodeId) -> Option<Formula> {
     (!tex.is_empty()).then_some(Formula { tex, is_block })
 }
 
+/// `tex` with a space behind every `<` that a renderer without formulas would read as the begin of
+/// markup. TeX skips it, so the formula is the same.
+pub(super) fn without_markup(tex: &str) -> String {
+    let mut safe = String::with_capacity(tex.len());
+    let mut pieces = tex.split('<');
+    safe.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        safe.push('<');
+        if piece.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?')) {
+            safe.push(' ');
+        }
+        safe.push_str(piece);
+    }
+    safe
+}
+
 /// Wikipedia wraps each formula in `{\\displaystyle …}`, which says nothing about it.
 fn strip_style(tex: &str) -> &str {
     let inner = tex.strip_prefix("{\\displaystyle ").and_then(|tex| tex.strip_suffix('}'));

@@ -11,7 +11,7 @@
 //! - No text vanishes but by a rule that stands in the ledger with what it removed.
 //! - The same source and options give the same document: there is no clock and no chance.
 //!
-//! What it does not do: it fetches nothing, runs no script, and reads no style sheet.
+//! What it does not do: it fetches nothing, neither scripts nor style sheets, and runs nothing.
 
 mod blocks;
 mod breadcrumbs;
@@ -38,6 +38,7 @@ mod reference;
 mod render;
 mod run;
 mod select;
+mod sheet;
 mod sink;
 mod syntax;
 mod table;
@@ -213,6 +214,7 @@ fn extract_html(
     let index = Index::of(&tree);
     match options.hidden {
         HiddenMode::Remove => {
+            sheet::apply(&mut tree, &index);
             unveil::unfold(&mut tree, &index);
             unveil::unveil(&mut tree);
         }

@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use html5ever::tendril::StrTendril;
-use html5ever::{Attribute, QualName, ns};
+use html5ever::{Attribute, QualName, local_name, ns};
 
 /// The number of a node in its [`Tree`]. Numbers rise in the order of creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -178,6 +178,14 @@ impl Tree {
     /// The value of an attribute of the element at `id`.
     pub(super) fn attribute(&self, id: NodeId, name: &str) -> Option<&str> {
         self.element(id).and_then(|element| element.attribute(name))
+    }
+
+    /// Gives the element at `id` an inline style, in the place of its own.
+    pub(super) fn set_style(&mut self, id: NodeId, style: &str) {
+        let Some(element) = self.element_mut(id) else { return };
+        let name = QualName::new(None, ns!(), local_name!("style"));
+        element.attributes.retain(|attribute| attribute.name.local != name.local);
+        element.attributes.push(Attribute { name, value: style.into() });
     }
 
     /// The node above.

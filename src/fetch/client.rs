@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use ipnet::IpNet;
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 
-use super::coding::{CodingError, DecodeLimits, decode};
+use super::coding::{CodingError, DecodeLimits, decode, decode_start};
 use super::errors::page_error;
 use super::link_field::{self, LinkField};
 use super::media_type::{SNIFF_BYTES, effective_type};
+use super::own_headers::OwnHeaders;
 use super::resolver::GuardedResolver;
 use super::retry_after::parse_retry_after;
 use super::robots_file::decode_limits;
@@ -46,6 +46,8 @@ pub(super) enum Extent {
     Whole,
     /// Its first bytes, so many at most. A coded body is read whole all the same.
     Start(usize),
+    /// As `Start`, and of a coded body, too, no more than so many bytes count.
+    List(usize),
 }
 
 /// What a server answered.
@@ -75,6 +77,7 @@ pub enum Answer {
 #[derive(Debug)]
 pub(super) struct Client {
     http: reqwest::Client,
+    own: OwnHeaders,
     policy: Arc<AddressPolicy>,
     options: FetchOptions,
     limits: DecodeLimits,
@@ -85,14 +88,10 @@ impl Client {
         options: &FetchOptions,
         politeness: &PolitenessOptions,
     ) -> Result<Self, FetchError> {
-        let network = |text: &String| -> Result<IpNet, FetchError> {
-            text.parse().map_err(|_| FetchError::Network(text.clone()))
-        };
-        let allowed = options.allow_private.iter().map(network).collect::<Result<_, _>>()?;
-        let policy = Arc::new(AddressPolicy::new(allowed));
+        let policy = Arc::new(options.address_policy()?);
         let mut builder = reqwest::Client::builder()
             .user_agent(politeness.user_agent())
-            .default_headers(headers(options)?)
+            .default_headers(accepted())
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
@@ -103,12 +102,22 @@ impl Client {
             .pool_max_idle_per_host(2)
             .pool_idle_timeout(Duration::from_secs(30));
         if !options.proxy.is_empty() {
-            let proxy = reqwest::Proxy::all(&options.proxy)
-                .map_err(|_| FetchError::Proxy(options.proxy.clone()))?;
+            let proxy = reqwest::Proxy::all(&options.proxy).map_err(|_| FetchError::Proxy)?;
             builder = builder.proxy(proxy);
         }
         let http = builder.build().map_err(FetchError::Client)?;
-        Ok(Self { http, policy, options: options.clone(), limits: decode_limits(options) })
+        let own = OwnHeaders::read(&options.headers)?;
+        Ok(Self { http, own, policy, options: options.clone(), limits: decode_limits(options) })
+    }
+
+    /// Has `url`'s authority see the user's own headers.
+    pub(super) fn add_home(&mut self, url: &WebUrl) {
+        self.own.add_home(url);
+    }
+
+    /// Longest body, in bytes.
+    pub(super) fn max_body_bytes(&self) -> usize {
+        self.options.max_body_bytes
     }
 
     /// Asks for `get` and reads the answer whole.
@@ -127,7 +136,11 @@ impl Client {
             + Duration::from_secs(
                 self.options.connect_timeout_secs + self.options.first_byte_timeout_secs,
             );
-        let request = self.http.get(get.url.as_url().clone()).headers(conditions(get.validators));
+        let mut request = self.http.get(get.url.as_url().clone());
+        if let Some(own) = self.own.of(get.url) {
+            request = request.headers(own.clone());
+        }
+        let request = request.headers(conditions(get.validators));
         let response = timeout_at(first_byte.min(deadline), request.send())
             .await
             .map_err(|_| timed_out("no answer came in time"))?
@@ -198,17 +211,24 @@ impl Client {
         permit: &mut Permit,
     ) -> Result<Answer, PageError> {
         let began = arriving.began;
+        let (limits, decode): (_, Decode) = match arriving.extent {
+            Extent::Whole | Extent::Start(_) => (self.limits, decode),
+            Extent::List(bytes) => {
+                let max_bytes = self.limits.max_bytes.max(bytes);
+                (DecodeLimits { max_bytes, ..self.limits }, decode_start)
+            }
+        };
         let status = arriving.response.status().as_u16();
         let headers = arriving.response.headers().clone();
         let wire = self.body(arriving, permit).await?;
         let coding = text(&headers, &header::CONTENT_ENCODING).unwrap_or_default();
         if !coding.is_empty() {
             // A coded body may become as long as the limits let it: room for that comes first.
-            let longest = wire.len().saturating_mul(self.limits.max_ratio);
-            let longest = longest.max(self.limits.ratio_after_bytes).min(self.limits.max_bytes);
+            let longest = wire.len().saturating_mul(limits.max_ratio);
+            let longest = longest.max(limits.ratio_after_bytes).min(limits.max_bytes);
             permit.grow_to(wire.len() + longest).await;
         }
-        let body = decode(wire, &coding, &self.limits).map_err(|error| coding_error(&error))?;
+        let body = decode(wire, &coding, &limits).map_err(|error| coding_error(&error))?;
         permit.shrink_to(body.len());
         let declared = text(&headers, &header::CONTENT_TYPE);
         let media = effective_type(
@@ -251,17 +271,20 @@ impl Client {
             PageError::new(ErrorCode::FetchTooLarge, message)
         };
         let enough = match extent {
-            Extent::Start(bytes) if !response.headers().contains_key(header::CONTENT_ENCODING) => {
+            Extent::Start(bytes) | Extent::List(bytes)
+                if !response.headers().contains_key(header::CONTENT_ENCODING) =>
+            {
                 bytes
             }
             _ => usize::MAX,
         };
-        if response.content_length().is_some_and(|length| length > most as u64) && enough > most {
+        let is_whole = enough == usize::MAX;
+        if is_whole && response.content_length().is_some_and(|length| length > most as u64) {
             return Err(too_large());
         }
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|error| broken_body(&error))? {
-            if body.len() + piece.len() > most {
+            if is_whole && body.len() + piece.len() > most {
                 return Err(too_large());
             }
             permit.grow_to(body.len() + piece.len()).await;
@@ -279,6 +302,9 @@ impl Client {
         Ok(body)
     }
 }
+
+/// Takes the codings off a body, whole or in part.
+type Decode = fn(Vec<u8>, &str, &DecodeLimits) -> Result<Vec<u8>, CodingError>;
 
 /// A response whose body is still to be read.
 struct Arriving {
@@ -345,18 +371,12 @@ fn conditions(validators: &Validators) -> HeaderMap {
     headers
 }
 
-fn headers(options: &FetchOptions) -> Result<HeaderMap, FetchError> {
+/// What every request says that is accepted.
+fn accepted() -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT, HeaderValue::from_static(ACCEPT));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
-    for line in &options.headers {
-        let malformed = || FetchError::Header(line.clone());
-        let (name, value) = line.split_once(':').ok_or_else(malformed)?;
-        let name: HeaderName = name.trim().parse().map_err(|_| malformed())?;
-        let value = HeaderValue::from_str(value.trim()).map_err(|_| malformed())?;
-        headers.insert(name, value);
-    }
-    Ok(headers)
+    headers
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

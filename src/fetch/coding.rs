@@ -70,6 +70,16 @@ pub enum CodingError {
     Ratio(usize),
 }
 
+impl CodingError {
+    fn into_err(self) -> Result<(), Self> {
+        Err(self)
+    }
+
+    fn unless_too_long(self) -> Result<(), Self> {
+        if matches!(self, Self::TooLarge(_)) { Ok(()) } else { Err(self) }
+    }
+}
+
 /// A content coding that can be taken off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
@@ -105,17 +115,43 @@ pub fn decode(
     content_encoding: &str,
     limits: &DecodeLimits,
 ) -> Result<Vec<u8>, CodingError> {
+    let decoded = decode_by(body, content_encoding, limits, CodingError::into_err)?;
+    if decoded.len() > limits.max_bytes {
+        return Err(CodingError::TooLarge(limits.max_bytes));
+    }
+    Ok(decoded)
+}
+
+/// As [`decode`], for what may be read in part: of a result that is too long, its start.
+///
+/// # Errors
+///
+/// Fails as [`decode`], save where the result is too long. A bomb is still refused.
+pub fn decode_start(
+    body: Vec<u8>,
+    content_encoding: &str,
+    limits: &DecodeLimits,
+) -> Result<Vec<u8>, CodingError> {
+    let mut decoded = decode_by(body, content_encoding, limits, CodingError::unless_too_long)?;
+    decoded.truncate(limits.max_bytes);
+    Ok(decoded)
+}
+
+/// Takes all codings off; `judge` says which errors of one end it.
+fn decode_by(
+    body: Vec<u8>,
+    content_encoding: &str,
+    limits: &DecodeLimits,
+    judge: fn(CodingError) -> Result<(), CodingError>,
+) -> Result<Vec<u8>, CodingError> {
     let wire_bytes = body.len();
     let mut decoded = body;
     for coding in codings(content_encoding)?.into_iter().rev() {
         if is_coded(&decoded, coding) {
             let mut output = Output { bytes: Vec::new(), wire_bytes, limits };
-            output.fill(&decoded, coding)?;
+            output.fill(&decoded, coding).or_else(judge)?;
             decoded = output.bytes;
         }
-    }
-    if decoded.len() > limits.max_bytes {
-        return Err(CodingError::TooLarge(limits.max_bytes));
     }
     Ok(decoded)
 }
@@ -355,6 +391,19 @@ mod tests {
         let error = decode(gzip(&vec![b'a'; 1 << 24]), "gzip", &wide).unwrap_err();
         assert!(matches!(error, CodingError::TooLarge(1_048_576)), "{error}");
         assert!(decode(vec![b'a'; (1 << 20) + 1], "", &LIMITS).is_err());
+    }
+
+    #[test]
+    fn the_start_of_a_body_that_is_too_long_is_read() {
+        let text: Vec<u8> = (0..1_u32 << 19).flat_map(u32::to_le_bytes).collect();
+        for (name, encode) in ENCODERS {
+            let start = decode_start(encode(&text), name, &LIMITS).unwrap();
+            assert_eq!(start, text[..LIMITS.max_bytes], "{name}");
+        }
+        assert_eq!(decode_start(text.clone(), "", &LIMITS).unwrap(), text[..LIMITS.max_bytes]);
+        assert!(decode_start(b"tea".to_vec(), "deflate", &LIMITS).is_err());
+        let bomb = decode_start(gzip(&vec![b'a'; 1 << 24]), "gzip", &LIMITS).unwrap_err();
+        assert!(matches!(bomb, CodingError::Ratio(20)), "{bomb}");
     }
 
     proptest! {

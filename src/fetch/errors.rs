@@ -12,15 +12,15 @@ use crate::model::{ErrorCode, PageError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// An entry of `fetch.headers` is not a header.
-    #[error("`{0}` is not a header of the form `Name: value`")]
-    Header(String),
+    /// An entry of `fetch.headers`, by its number from 1, is not a header. It may be a secret.
+    #[error("header {0} is not of the form `Name: value`")]
+    Header(usize),
     /// An entry of `fetch.allow_private` is not a network.
     #[error("`{0}` is not a network of the form `address/bits`")]
     Network(String),
-    /// `fetch.proxy` is not an address.
-    #[error("`{0}` is not the address of a proxy")]
-    Proxy(String),
+    /// `fetch.proxy` is not an address. It may hold a password.
+    #[error("the proxy is not an address")]
+    Proxy,
     /// The client cannot be set up.
     #[error("the HTTP client cannot be set up")]
     Client(#[source] reqwest::Error),

@@ -26,6 +26,7 @@ mod gate;
 mod gates;
 mod link_field;
 mod options;
+mod own_headers;
 mod resolver;
 mod robots_file;
 
@@ -77,6 +78,13 @@ impl Fetcher {
         })
     }
 
+    /// Sends the user's own headers to the authorities of `seeds`, and to no other.
+    #[must_use]
+    pub fn at_home_with<'a>(mut self, seeds: impl IntoIterator<Item = &'a WebUrl>) -> Self {
+        seeds.into_iter().for_each(|seed| self.client.add_home(seed));
+        self
+    }
+
     /// Checks that a fetcher can be made of the options.
     ///
     /// # Errors
@@ -108,6 +116,16 @@ impl Fetcher {
     /// As [`Fetcher::ask`].
     pub async fn ask_in(&self, turn: Turn, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
         self.read_in(turn, get, Extent::Whole).await
+    }
+
+    /// As [`Fetcher::ask_in`], for a list that is of use in part: of a body that is longer than
+    /// `max_body_bytes`, so much and one byte more is read, so that the cut shows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Fetcher::ask`].
+    pub async fn list_in(&self, turn: Turn, get: &Get<'_>) -> Result<(Answer, Permit), PageError> {
+        self.read_in(turn, get, Extent::List(self.client.max_body_bytes() + 1)).await
     }
 
     /// As [`Fetcher::ask_in`], and says how much of the body is read.

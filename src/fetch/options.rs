@@ -3,7 +3,10 @@
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
+
+use super::{AddressPolicy, FetchError};
 
 /// How pages are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +30,7 @@ pub struct FetchOptions {
     pub max_redirects: u32,
     /// Tries for a page, the first included.
     pub max_tries: u32,
-    /// Headers sent with every request, as `Name: value`.
+    /// Headers sent with every request to an authority of a seed, as `Name: value`.
     pub headers: Vec<String>,
     /// Proxy for every request, as an address. Empty for none; the environment is never asked.
     pub proxy: String,
@@ -51,6 +54,21 @@ impl Default for FetchOptions {
             proxy: String::new(),
             allow_private: Vec::new(),
         }
+    }
+}
+
+impl FetchOptions {
+    /// Which addresses may be contacted.
+    ///
+    /// # Errors
+    ///
+    /// Fails where an entry of `allow_private` is not a network.
+    pub fn address_policy(&self) -> Result<AddressPolicy, FetchError> {
+        let network = |text: &String| -> Result<IpNet, FetchError> {
+            text.parse().map_err(|_| FetchError::Network(text.clone()))
+        };
+        let allowed = self.allow_private.iter().map(network).collect::<Result<_, _>>()?;
+        Ok(AddressPolicy::new(allowed))
     }
 }
 

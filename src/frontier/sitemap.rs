@@ -204,6 +204,9 @@ impl List<'_> {
     }
 
     fn read_lines(&mut self, text: &str) {
+        // Half an address is another one.
+        let whole = if self.sitemap.is_cut { text.rfind(['\n', '\r']) } else { Some(text.len()) };
+        let text = text.get(..whole.unwrap_or(0)).unwrap_or_default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if self.is_over {
                 return;
@@ -429,6 +432,14 @@ mod tests {
     #[test]
     fn a_text_list_has_one_address_a_line() {
         check("\u{feff}http://h.example/a\r\n\r\n http://h.example/b \n/c", "/a /b !");
+    }
+
+    #[test]
+    fn a_text_list_that_is_cut_ends_with_a_whole_line() {
+        let limits = SitemapLimits { max_bytes: 30, ..LIMITS };
+        let base = WebUrl::parse("http://h.example/map.txt").unwrap();
+        let list = parse_sitemap(b"http://h.example/a\nhttp://h.example/bcd\n", &base, &limits);
+        assert_eq!(show(&list), "/a …");
     }
 
     #[test]

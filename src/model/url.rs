@@ -135,6 +135,11 @@ impl WebUrl {
             return Err(UrlError::Credentials);
         }
         url.set_fragment(None);
+        // Without its dots `.` would be no host, and `1..` the address 0.0.0.1.
+        let name = url.host_str().unwrap_or_default();
+        if name.strip_suffix('.').unwrap_or(name).split('.').any(str::is_empty) {
+            return Err(UrlError::Syntax(url::ParseError::EmptyHost));
+        }
         match url.as_str().len() {
             n if n > MAX_URL_BYTES => Err(UrlError::TooLong(n)),
             _ => Ok(Self(url)),
@@ -371,6 +376,9 @@ mod tests {
         check("ftp://h/", "error: scheme `ftp` is not http or https");
         check("http://me:pw@h/", "error: it holds a user name or password");
         check("/a", "error: not a valid address (relative URL without a base)");
+        check("http://./a", "error: not a valid address (empty host)");
+        check("http://1../", "error: not a valid address (empty host)");
+        check("http://a..b/", "error: not a valid address (empty host)");
     }
 
     #[test]

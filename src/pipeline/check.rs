@@ -17,6 +17,14 @@ pub struct UrlVerdict {
     pub canonical_url: Option<String>,
     /// `in`, or the code of the rule that keeps it out.
     pub scope: String,
+    /// Why its host may not be contacted, where that is an address. A name is looked up, and each
+    /// address that it has is held against the same rules, only when it is asked.
+    pub address: Option<String>,
+    /// How long, in milliseconds, its host is at least left alone after each answer.
+    pub delay_ms: u64,
+    /// What the site refuses that its text be used for. Nothing where robots.txt was not asked, or
+    /// refuses nothing.
+    pub usage: Option<String>,
     /// What robots.txt says: `allowed`, `disallowed` with the line, or why it could not be read.
     /// Nothing where it was not asked.
     pub robots: Option<String>,
@@ -37,13 +45,18 @@ pub struct UrlVerdict {
 /// Fails where the scope is malformed or the state cannot be read.
 pub async fn explain(config: &Config, addresses: &[String]) -> Result<Vec<UrlVerdict>, RunError> {
     let scope = Scope::new(&config.crawl)?;
+    let policy = config.fetch.address_policy()?;
     let store = match config.state_path() {
         path if path.exists() => Some(Store::peek(&path).await?),
         _ => None,
     };
     let mut verdicts = Vec::with_capacity(addresses.len());
     for address in addresses {
-        verdicts.push(verdict(&scope, store.as_ref(), address).await?);
+        let mut verdict = verdict(&scope, store.as_ref(), address).await?;
+        let ip = WebUrl::parse(address).ok().and_then(|url| url.ip());
+        verdict.address = ip.and_then(|ip| policy.check(ip).err()).map(|error| error.to_string());
+        verdict.delay_ms = config.politeness.delay_ms;
+        verdicts.push(verdict);
     }
     if let Some(store) = store {
         store.close().await;
@@ -60,6 +73,9 @@ async fn verdict(
         url: address.to_owned(),
         canonical_url: None,
         scope: String::new(),
+        address: None,
+        delay_ms: 0,
+        usage: None,
         robots: None,
         sitemap: None,
         plan: None,

@@ -63,6 +63,7 @@ pub async fn crawl(
     let scope = Scope::new(&config.crawl)?;
     let budget = Budget::new(config.run.body_bytes());
     let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
+    let fetcher = fetcher.at_home_with(scope.seeds());
     let pool = Pool::new(&config.run, Converter::new(config))?;
     let run = Run::begin(config, Arc::clone(&progress), clock).await?;
     run.store.count_crashes(&AtWork::left_over(&config.state_path())?).await?;

@@ -8,9 +8,12 @@ use serde::Serialize;
 use super::sitemaps::{NamedSitemap, SitemapWalk};
 use super::{Clock, RunError, UrlVerdict, explain};
 use crate::config::Config;
-use crate::fetch::{Answer, Budget, Fetcher, Get, RobotsAnswer, RobotsFile, RobotsMode};
+use crate::fetch::robots::{Preference, UsagePreferences};
+use crate::fetch::{
+    Answer, Budget, Fetcher, Get, RobotsAnswer, RobotsFile, RobotsMode, UsagePolicy,
+};
 use crate::frontier::Scope;
-use crate::model::{CanonicalUrl, Validators, WebUrl};
+use crate::model::{CanonicalUrl, ErrorCode, Exclusion, Validators, WebUrl};
 
 /// The plan of a first run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -69,10 +72,12 @@ struct Survey<'a> {
 impl<'a> Survey<'a> {
     fn new(config: &'a Config, clock: Clock) -> Result<Self, RunError> {
         let budget = Budget::new(config.run.body_bytes());
+        let scope = Scope::new(&config.crawl)?;
+        let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
         Ok(Self {
             config,
-            fetcher: Fetcher::new(&config.fetch, &config.politeness, budget)?,
-            scope: Scope::new(&config.crawl)?,
+            fetcher: fetcher.at_home_with(scope.seeds()),
+            scope,
             clock,
             robots: HashMap::new(),
             listed: Vec::new(),
@@ -122,7 +127,8 @@ impl<'a> Survey<'a> {
     }
 
     async fn sitemaps(&mut self, named: impl IntoIterator<Item = WebUrl>) {
-        let mut walk = SitemapWalk::new(&self.config.crawl, named);
+        let longest = self.config.fetch.max_body_bytes;
+        let mut walk = SitemapWalk::new(&self.config.crawl, longest, named);
         while let Some(sitemap) = walk.next() {
             if let Err(why) = self.sitemap(&mut walk, &sitemap).await {
                 self.warnings.push(format!("sitemap {}: {why}", sitemap.url));
@@ -149,9 +155,12 @@ impl<'a> Survey<'a> {
         }
         let validators = Validators::default();
         let get = Get { url, validators: &validators, now: self.clock.now() };
-        match self.fetcher.ask(&get).await {
+        match self.fetcher.list_in(self.fetcher.turn(url).await, &get).await {
             Ok((Answer::Page(page), _)) => {
-                let pages = walk.read(sitemap, &page.body);
+                let (pages, is_cut) = walk.read(sitemap, &page.body);
+                if is_cut {
+                    self.warnings.push(format!("sitemap {url}: it is cut, or broken"));
+                }
                 self.list(url, pages.into_iter().map(|entry| entry.url))
             }
             Ok((Answer::Redirect { location, .. }, _)) => {
@@ -190,14 +199,37 @@ impl<'a> Survey<'a> {
             verdict.plan = Some(verdict.scope.clone());
             return;
         }
+        if verdict.address.is_some() {
+            verdict.plan = Some(ErrorCode::FetchAddressRefused.code().to_owned());
+            return;
+        }
         let Some(file) = self.robots.get(&url.authority()) else { return };
         let (said, refusal) = judged(file, &url);
         verdict.robots = Some(said);
+        let politeness = &self.config.politeness;
+        let asked = file.rules.crawl_delay().unwrap_or_default().min(politeness.crawl_delay_max());
+        let asked = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
+        verdict.delay_ms = verdict.delay_ms.max(asked);
+        let usage = file.rules.usage(url.as_url());
+        verdict.usage = refused(usage).filter(|_| politeness.usage_policy != UsagePolicy::Ignore);
+        let is_refused = usage.ai_input == Preference::Refused
+            && politeness.usage_policy == UsagePolicy::Respect;
         let is_listed_only = place.is_some() && !self.scope.is_seed(&url);
         let too_deep = is_listed_only && self.config.crawl.max_depth == 0;
-        let plan = refusal.or(too_deep.then_some("crawl.max_depth")).unwrap_or("fetch");
-        verdict.plan = Some(plan.to_owned());
+        let plan = refusal
+            .or(too_deep.then_some("crawl.max_depth"))
+            .or(is_refused.then_some(Exclusion::UsageRefused.code()));
+        verdict.plan = Some(plan.unwrap_or("fetch").to_owned());
     }
+}
+
+/// The uses that are refused, as a site writes them.
+fn refused(usage: UsagePreferences) -> Option<String> {
+    let uses =
+        [("ai-input", usage.ai_input), ("search", usage.search), ("ai-train", usage.ai_train)];
+    let refused = uses.into_iter().filter(|(_, word)| *word == Preference::Refused);
+    let names: Vec<String> = refused.map(|(name, _)| format!("{name}=no")).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// What a robots.txt says of `url`, and the code of its refusal.

@@ -202,7 +202,8 @@ impl Shared {
     /// Reads sitemaps, and those that they name, into the frontier; each after its own host's
     /// robots.txt. One that cannot be read is left out: it only names pages.
     pub(super) async fn sitemaps(&self, named: Vec<WebUrl>) -> Result<(), RunError> {
-        let mut walk = SitemapWalk::new(&self.config.crawl, named);
+        let longest = self.config.fetch.max_body_bytes;
+        let mut walk = SitemapWalk::new(&self.config.crawl, longest, named);
         while let Some(sitemap) = walk.next() {
             let url = &sitemap.url;
             let Ok(root) = url.join("/") else { continue };
@@ -217,7 +218,10 @@ impl Shared {
             };
             match self.sitemap(url, turn).await {
                 Some((Answer::Page(page), _permit)) => {
-                    let pages = walk.read(&sitemap, &page.body);
+                    let (pages, is_cut) = walk.read(&sitemap, &page.body);
+                    if is_cut {
+                        self.progress.refuse("sitemap.cut");
+                    }
                     self.enqueue(url, pages).await?;
                 }
                 Some((Answer::Redirect { location, .. }, _)) => walk.redirect(&sitemap, location),
@@ -234,7 +238,7 @@ impl Shared {
         let validators = Validators::default();
         let get = Get { url, validators: &validators, now: self.clock.now() };
         self.progress.request();
-        self.fetcher.ask_in(turn, &get).await.ok()
+        self.fetcher.list_in(turn, &get).await.ok()
     }
 
     /// Puts the pages of the sitemap at `url` into the frontier.

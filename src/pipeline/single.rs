@@ -27,7 +27,7 @@ pub async fn fetch_single(
     clock: Clock,
 ) -> Result<Result<SinglePage, PageError>, RunError> {
     let budget = Budget::new(config.run.body_bytes());
-    let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?;
+    let fetcher = Fetcher::new(&config.fetch, &config.politeness, budget)?.at_home_with([url]);
     Ok(fetch(&fetcher, config, url, clock).await)
 }
 

@@ -26,12 +26,18 @@ pub(super) struct SitemapWalk {
     seen: HashSet<CanonicalUrl>,
     most: usize,
     limits: SitemapLimits,
+    /// Longest body that is read, in bytes: a longer one was cut.
+    longest: usize,
     is_cut: bool,
 }
 
 impl SitemapWalk {
     /// Begins with `named`.
-    pub(super) fn new(options: &CrawlOptions, named: impl IntoIterator<Item = WebUrl>) -> Self {
+    pub(super) fn new(
+        options: &CrawlOptions,
+        longest: usize,
+        named: impl IntoIterator<Item = WebUrl>,
+    ) -> Self {
         let limits =
             SitemapLimits { max_entries: options.max_sitemap_entries, ..SitemapLimits::default() };
         let mut walk = Self {
@@ -39,6 +45,7 @@ impl SitemapWalk {
             seen: HashSet::new(),
             most: options.max_sitemaps,
             limits,
+            longest,
             is_cut: false,
         };
         named.into_iter().for_each(|url| walk.push(url, 0));
@@ -68,11 +75,19 @@ impl SitemapWalk {
         self.push(location, sitemap.depth + 1);
     }
 
-    /// Reads the body of `sitemap`: those that it names wait, its pages are given back.
-    pub(super) fn read(&mut self, sitemap: &NamedSitemap, body: &[u8]) -> Vec<SitemapEntry> {
-        let read = parse_sitemap(body, &sitemap.url, &self.limits);
+    /// Reads the body of `sitemap`: those that it names wait, its pages are given back. Says, too,
+    /// whether entries are missing, since it is cut or broken.
+    pub(super) fn read(
+        &mut self,
+        sitemap: &NamedSitemap,
+        body: &[u8],
+    ) -> (Vec<SitemapEntry>, bool) {
+        let is_longer = body.len() > self.longest;
+        let max_bytes = if is_longer { self.longest } else { self.limits.max_bytes };
+        let limits = SitemapLimits { max_bytes, ..self.limits };
+        let read = parse_sitemap(body, &sitemap.url, &limits);
         read.sitemaps.into_iter().for_each(|url| self.push(url, sitemap.depth + 1));
-        read.pages
+        (read.pages, read.is_cut)
     }
 
     /// Whether there are more sitemaps than `crawl.max_sitemaps`.
@@ -96,7 +111,7 @@ mod tests {
 
     /// Paths in the order in which they are read; every one is `body`.
     fn order(options: &CrawlOptions, named: &[&str], body: &str) -> (Vec<String>, bool) {
-        let mut walk = SitemapWalk::new(options, named.iter().map(|path| url(path)));
+        let mut walk = SitemapWalk::new(options, 1 << 20, named.iter().map(|path| url(path)));
         let mut order = Vec::new();
         while let Some(sitemap) = walk.next() {
             walk.read(&sitemap, body.as_bytes());
@@ -123,8 +138,19 @@ mod tests {
     }
 
     #[test]
+    fn a_list_that_is_cut_says_so() {
+        let mut walk = SitemapWalk::new(&CrawlOptions::default(), 30, [url("/a")]);
+        let first = walk.next().unwrap();
+        let body = b"http://h.example/1\nhttp://h.example/23\n";
+        let (pages, is_cut) = walk.read(&first, &body[..31]);
+        assert_eq!((pages.len(), is_cut), (1, true));
+        let (pages, is_cut) = walk.read(&first, &body[..19]);
+        assert_eq!((pages.len(), is_cut), (1, false));
+    }
+
+    #[test]
     fn redirects_go_round_once() {
-        let mut walk = SitemapWalk::new(&CrawlOptions::default(), [url("/a")]);
+        let mut walk = SitemapWalk::new(&CrawlOptions::default(), 1 << 20, [url("/a")]);
         let first = walk.next().unwrap();
         walk.redirect(&first, url("/b"));
         let second = walk.next().unwrap();

@@ -106,6 +106,52 @@ fn a_dry_run_explains_an_address() {
 }
 
 #[test]
+fn a_dry_run_tells_what_a_host_wants_and_what_may_not_be_contacted() {
+    let site = Site::start(|path| match path {
+        "/robots.txt" => Page::new(
+            200,
+            "text/plain",
+            "User-agent: *\nCrawl-delay: 0.02\nContent-Signal: ai-train=no\n\
+             Content-Usage: /kept ai-input=n\n",
+        ),
+        _ => Page::status(404),
+    });
+    let job = Job::new(&site.url("/"), "");
+    let config = std::fs::read_to_string(job.config()).unwrap();
+    std::fs::write(job.config(), config.replace("[politeness]", "scope = \"any\"\n[politeness]"))
+        .unwrap();
+    let urls = [site.url("/a"), site.url("/kept/b"), "http://0x0a.1/".to_owned()];
+    let mut args: Vec<&str> = urls.iter().map(String::as_str).collect();
+    args.push("--dry-run");
+    insta::assert_snapshot!(check(&job, &site, &args), @r"
+    http://[SITE]/a
+      key        http://[SITE]/a
+      scope      in
+      robots     allowed
+      usage      ai-train=no
+      delay      20 ms after each answer
+      plan       fetch
+      known      no
+    http://[SITE]/kept/b
+      key        http://[SITE]/kept/b
+      scope      in
+      robots     allowed
+      usage      ai-input=no, ai-train=no
+      delay      20 ms after each answer
+      plan       usage.ai_input
+      known      no
+    http://0x0a.1/
+      key        http://10.0.0.1/
+      scope      in
+      address    the address is not public; `fetch.allow_private` can name it
+      plan       fetch.address_refused
+      known      no
+    --
+    `[FOLDER]/site.toml` is valid
+    ");
+}
+
+#[test]
 fn seeds_come_from_lists_as_well() {
     let site = site();
     let job = Job::new(&site.url("/"), "");

@@ -168,6 +168,7 @@ fn safe_conversion_keeps_what_its_reference_keeps_and_what_it_loses() {
     assert_eq!(cut.markdown.as_str(), "one\n");
     // C5: markup never reaches Markdown raw.
     check("<p>&lt;b&gt;</p><unknown>x</unknown>", "\\<b>\n\nx");
+    check("<p>E <script type='math/tex'>a<b</p><img></script>", "E $a< b< /p>< img>$");
     // C6: spans drive no output.
     check("<table><tr><th>h<tr><td colspan=1000000>x</table>", "| h |\n| --- |\n| x |");
     // C7: alignment, bars and breaks in cells.

@@ -137,6 +137,31 @@ def end_of(rows, row):
     return row
 
 
+# What a smuggler hides in characters that no reader sees.
+UNSEEN = re.compile("[\U000e0000-\U000e007f\u200b\u202a-\u202e\u2066-\u2069]|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2}|[a-z]\u200c")
+
+
+def is_clean(name, text):
+    """Whether a text holds nothing that its page hid, smuggled or poisoned."""
+    if "\0" in text or "\r" in text or UNSEEN.search(text):
+        return False
+    match name:
+        case "text_hidden":
+            shown = {"VISIBLE-details", "VISIBLE-block", "VISIBLE-aria-false"}
+            return "HIDDEN-" not in text and all(word in text for word in shown)
+        case "text_invisible":
+            kept = ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\U0001f468\u200d\U0001f469\u200d\U0001f467")
+            return all(word in text for word in kept)
+        case "text_poison":
+            # What stands in angle brackets is an address, whatever it holds.
+            text = re.sub(r"\]\(<[^<>\n]*>\)", "]()", text)
+            scripts = re.search(r"(?<!\\)\]\s*\(\s*<?\s*(javascript|vbscript|data):", text, re.I)
+            markup = re.search(r"(?<!\\)<(script|img)", text, re.I)
+            definition = re.search(r"^\[x\]:", text, re.M)
+            return not scripts and not markup and not definition
+    return True
+
+
 def strayed(log):
     """Requests for a canary. The routes' own address is allowed by name in the config, so its other
     spellings (`0x7f.1`, `127.1`), which are the same origin, lead to no other machine."""
@@ -163,7 +188,8 @@ def judge(route, rows, stats, log, said):
         return not was_asked, f"asked {sorted(paths)[:4]}"
     if outcome == "ok" or outcome == "recrawl":
         is_whole = f"MARK-{name}" in text.replace("\\", "") and f"TAIL-{name}" in text.replace("\\", "")
-        return bool(row) and row["outcome"] == "collected" and is_whole and "XXXX" not in text, found
+        is_kept = bool(row) and row["outcome"] == "collected" and is_whole and "XXXX" not in text
+        return is_kept and is_clean(name, text), f"{found} {text[:2000]!r}" if is_kept else found
     if outcome == "ok_capped":
         is_whole = route["group"] == "html" and f"TAIL-{name}" in text.replace("\\", "")
         is_refused = bool(row) and row["outcome"] != "collected"

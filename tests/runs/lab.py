@@ -3,6 +3,7 @@
 
     tests/runs/lab.py full     traps, refusals, redirects, errors: completeness and politeness
     tests/runs/lab.py plain    many hosts without delay: completeness and speed
+    tests/runs/lab.py drip     the same beside a host that sends a byte a second: what it costs them
     tests/runs/lab.py wild     odd answers, one a page
     tests/runs/lab.py docs FOLDER START    a folder of HTML; START is the first page
 
@@ -122,6 +123,27 @@ def plain():
     return score.settle()
 
 
+def drip():
+    """The least of three runs each, since the machine has other work."""
+    politeness = "delay_ms = 0\nmax_concurrent = 64"
+    dripping = f"http://127.0.1.200:{PORT}/w/slow-drip"
+    score = Score("lab drip")
+    seconds = {False: [], True: []}
+    for with_drip in [False, True] * 3:
+        seeds = generated() + [dripping] * with_drip
+        text = config(seeds, politeness, "timeout_secs = 30")
+        outcome, rows, requests, _ = run([*SIZE, "--plain"], text)
+        theirs = [r for r in requests if r["k"] <= HOSTS]
+        seconds[with_drip].append(max(r["t1"] for r in theirs) - min(r["t0"] for r in theirs))
+        if with_drip:
+            dripped = rows[dripping]
+            score.check("the dripping page is given up", dripped["reason"] == "fetch.timeout", dripped)
+    cost = min(seconds[True]) / min(seconds[False]) - 1
+    score.check("a dripping host costs the others less than 5 %", cost < 0.05, f"{100 * cost:.1f} %")
+    print(f"  the others take {min(seconds[False]):.2f} s, and {100 * cost:+.1f} % beside it")
+    return score.settle()
+
+
 def judge(case, row):
     """Whether a row of `pages` is as the laboratory says that it must be."""
     name, expect = case["id"], case["expect"]
@@ -216,7 +238,7 @@ def docs(folder, start):
 
 
 if __name__ == "__main__":
-    runs = {"full": full, "plain": plain, "wild": wild, "docs": docs}
+    runs = {"full": full, "plain": plain, "drip": drip, "wild": wild, "docs": docs}
     if len(sys.argv) < 2 or sys.argv[1] not in runs:
         sys.exit(__doc__)
     sys.exit(0 if runs[sys.argv[1]](*sys.argv[2:]) else 1)
