@@ -40,8 +40,8 @@ pub(super) fn take(path: &Path) -> Result<(), StoreError> {
 
 /// Leaves the digest of the database at `path`, which is closed.
 pub(super) fn leave(path: &Path) -> io::Result<()> {
-    // Where another process looks at the database, its log stays, and with it what was committed.
-    if beside(path, "-wal").exists() {
+    // Where another process reads the database, its log may keep what was committed.
+    if fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) {
         return Ok(());
     }
     let digest = of(path)?;
