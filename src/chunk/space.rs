@@ -1,0 +1,137 @@
+//! White space in one form, for what is hashed: a blank line more makes no new chunk.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Tag};
+
+use super::units::Outline;
+
+impl Outline {
+    /// Notes where white space of `markdown` says something: inside of what it encloses.
+    pub(super) fn note_space(&mut self, markdown: &str, event: &Event<'_>, range: &Range<usize>) {
+        match event {
+            Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock)
+            | Event::Code(_)
+            | Event::InlineHtml(_) => {
+                let seen = markdown.get(range.clone()).unwrap_or_default().trim_end().len();
+                self.verbatim.push(range.start..range.start + seen);
+            }
+            Event::HardBreak => self.verbatim.push(range.clone()),
+            Event::Start(Tag::List(_)) => {
+                if self.lists.last().is_none_or(|last| last.end <= range.start) {
+                    self.lists.push(range.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `text` with its white space in one form: none at the end of a line, a single blank between
+/// words, a single blank line between blocks, no indentation, and a line end as the last of it
+/// where it `is_last` of its document. Borrowed where it is so already, as all is that was
+/// converted from HTML.
+///
+/// Indentation stays where it `says` something: inside a list. So do the stretches `verbatim`:
+/// code, HTML, and line breaks.
+pub(super) fn in_one_form<'a>(
+    text: &'a str,
+    verbatim: impl Iterator<Item = Range<usize>>,
+    says: impl Fn(usize) -> bool,
+    is_last: bool,
+) -> Cow<'a, str> {
+    let mut plain = String::new();
+    let (mut copied, mut at) = (0, 0);
+    for range in verbatim.chain([text.len()..text.len()]) {
+        while let Some(run) = next_run(text, at, range.start) {
+            at = run.end;
+            let is_before_code = run.end == range.start && !range.is_empty();
+            let is_indented = is_before_code || says(run.end);
+            let form = form(text, &run, is_indented, is_last);
+            if text.get(run.clone()) != Some(form.as_ref()) {
+                plain.push_str(text.get(copied..run.start).unwrap_or_default());
+                plain.push_str(&form);
+                copied = run.end;
+            }
+        }
+        at = at.max(range.end);
+    }
+    if copied == 0 && plain.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    plain.push_str(text.get(copied..).unwrap_or_default());
+    Cow::Owned(plain)
+}
+
+/// The first stretch of white space in `text` from `at` on that begins before `end`.
+fn next_run(text: &str, at: usize, end: usize) -> Option<Range<usize>> {
+    let before = text.as_bytes().get(at..end)?;
+    let start = at + before.iter().position(u8::is_ascii_whitespace)?;
+    let rest = text.as_bytes().get(start..end)?;
+    let length = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
+    Some(start..start + length)
+}
+
+/// The form of a stretch of white space, with its indentation or without.
+fn form<'a>(text: &'a str, run: &Range<usize>, is_indented: bool, is_last: bool) -> Cow<'a, str> {
+    let space = text.get(run.clone()).unwrap_or_default();
+    let is_end = run.end == text.len();
+    let Some((lines, indentation)) = space.rsplit_once('\n') else {
+        let is_indentation = run.start == 0 && !is_end;
+        return Cow::Borrowed(match (is_indentation, is_indented) {
+            (true, true) => space,
+            (true, false) => "",
+            (false, _) => " ",
+        });
+    };
+    let ends = if is_end && is_last || !lines.contains('\n') { "\n" } else { "\n\n" };
+    if is_end || indentation.is_empty() || !is_indented {
+        return Cow::Borrowed(ends);
+    }
+    Cow::Owned([ends, indentation].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, want: &str) {
+        let is_list = text.trim_start().starts_with('-');
+        assert_eq!(in_one_form(text, std::iter::empty(), |_| is_list, true), want);
+    }
+
+    #[test]
+    fn white_space_has_one_form() {
+        check("a \nb\t\n\n\n\nc\r\nd  e\n\n", "a\nb\n\nc\nd e\n");
+        check("- a\n  - b \n \n  c", "- a\n  - b\n\n  c");
+        check("  - a\n", "  - a\n");
+        check("   a\n  b\n", "a\nb\n");
+    }
+
+    #[test]
+    fn what_is_verbatim_stays() {
+        let text = "a  b\n```\nx  \n\n\ny\n```\n\n\nc";
+        let code = text.find('`').unwrap()..text.rfind('`').unwrap() + 1;
+        let plain = in_one_form(text, std::iter::once(code), |_| false, true);
+        assert_eq!(plain, "a b\n```\nx  \n\n\ny\n```\n\nc");
+    }
+
+    #[test]
+    fn plain_text_is_borrowed() {
+        let text = "# a\n\nb c\n\n- d\n  - e\n";
+        let plain = in_one_form(text, std::iter::empty(), |_| true, true);
+        assert!(matches!(plain, Cow::Borrowed(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn one_form_is_that_of_itself(text in "[a \\n\\t\\r]{0,40}", is_last in any::<bool>()) {
+            let form = |text: &str| in_one_form(text, std::iter::empty(), |_| true, is_last).into_owned();
+            prop_assert_eq!(form(&form(&text)), form(&text));
+        }
+    }
+}
