@@ -298,8 +298,8 @@ fn aversion(text: &str) -> f64 {
     ratio(usize::from(hash_words(text)), usize::from(u16::MAX)).sqrt()
 }
 
-/// A hash of the words of `text`, whatever white space is between them: FNV-1a, which gives the
-/// same number everywhere.
+/// A hash of the words of `text`, whatever white space is between them: FNV-1a, which gives
+/// the same number everywhere.
 fn hash_words(text: &str) -> u16 {
     let seen = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let hash = seen.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

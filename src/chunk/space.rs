@@ -64,11 +64,21 @@ pub(super) fn in_one_form<'a>(
     Cow::Owned(plain)
 }
 
-/// The first stretch of white space in `text` from `at` on that begins before `end`.
+/// The first stretch of white space in `text` from `at` on that begins before `end`, single blanks
+/// between words aside.
 fn next_run(text: &str, at: usize, end: usize) -> Option<Range<usize>> {
-    let before = text.as_bytes().get(at..end)?;
-    let start = at + before.iter().position(u8::is_ascii_whitespace)?;
-    let rest = text.as_bytes().get(start..end)?;
+    let bytes = text.as_bytes().get(..end)?;
+    let is_space = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_whitespace);
+    let mut start = at;
+    loop {
+        start += bytes.get(start..)?.iter().position(u8::is_ascii_whitespace)?;
+        let is_between = start > at && start + 1 < bytes.len();
+        if bytes.get(start) != Some(&b' ') || !is_between || is_space(start + 1) {
+            break;
+        }
+        start += 2;
+    }
+    let rest = bytes.get(start..)?;
     let length = rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len());
     Some(start..start + length)
 }

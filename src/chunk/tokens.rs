@@ -69,7 +69,7 @@ impl std::ops::Sub for Measure {
 }
 
 /// Bytes between places whose characters are known: few enough to count the rest each time.
-const STRIDE: usize = 128;
+const STRIDE: usize = 64;
 
 impl<'a> TokenMap<'a> {
     /// Encodes `text`.
