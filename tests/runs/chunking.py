@@ -362,9 +362,9 @@ def nested(size):
 HOSTILE = {
     "brackets": lambda size: "[" * size,
     "pipes": lambda size: "|" * size,
-    "backticks": lambda size: "` " * (size // 2),
+    "backticks": lambda size: "`" * size,
     "nested lists": nested,
-    "one line": lambda size: "word " * (size // 5),
+    "one line": lambda size: "word " * (size // 10),
 }
 
 
