@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::heading::Breadcrumb;
-use super::space::in_one_form;
+use super::space::{Ends, in_one_form};
 use super::tokens::TokenMap;
 use super::units::{Carried, Outline, Unit, cost};
 use super::{ChunkInput, ChunkOptions};
@@ -215,7 +215,9 @@ impl Assembler<'_> {
             let after = lists.partition_point(|list| list.end <= bytes.start + at);
             lists.get(after).is_some_and(|list| list.start <= bytes.start + at)
         };
-        in_one_form(text, within, is_in_list, bytes.end == self.outline.length)
+        let is_last = bytes.end == self.outline.length;
+        let ends = if is_last { Ends::Document } else { Ends::Chunk };
+        in_one_form(text, within, is_in_list, ends)
     }
 
     fn finish(&mut self, draft: Draft) {

@@ -108,4 +108,6 @@ fn budget(options: &ChunkOptions) -> usize {
 }
 
 #[cfg(test)]
+mod invariants;
+#[cfg(test)]
 mod tests;

@@ -18,37 +18,54 @@ impl Outline {
                 self.verbatim.push(range.start..range.start + seen);
             }
             Event::HardBreak => self.verbatim.push(range.clone()),
-            Event::Start(Tag::List(_)) => {
-                if self.lists.last().is_none_or(|last| last.end <= range.start) {
-                    self.lists.push(range.clone());
-                }
+            Event::Start(Tag::List(_))
+                if self.lists.last().is_none_or(|last| last.end <= range.start) =>
+            {
+                self.lists.push(range.clone());
             }
             _ => {}
         }
     }
 }
 
+/// What a text ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// A chunk, behind which others stand.
+    Chunk,
+    /// The document.
+    Document,
+}
+
+/// What the indentation in a stretch of white space says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Indentation {
+    Something,
+    Nothing,
+}
+
 /// `text` with its white space in one form: none at the end of a line, a single blank between
 /// words, a single blank line between blocks, no indentation, and a line end as the last of it
-/// where it `is_last` of its document. Borrowed where it is so already, as all is that was
+/// where it `ends` its document. Borrowed where it is so already, as all is that was
 /// converted from HTML.
 ///
 /// Indentation stays where it `says` something: inside a list. So do the stretches `verbatim`:
 /// code, HTML, and line breaks.
-pub(super) fn in_one_form<'a>(
-    text: &'a str,
+pub(super) fn in_one_form(
+    text: &str,
     verbatim: impl Iterator<Item = Range<usize>>,
     says: impl Fn(usize) -> bool,
-    is_last: bool,
-) -> Cow<'a, str> {
+    ends: Ends,
+) -> Cow<'_, str> {
     let mut plain = String::new();
     let (mut copied, mut at) = (0, 0);
-    for range in verbatim.chain([text.len()..text.len()]) {
+    for range in verbatim.chain(std::iter::once(text.len()..text.len())) {
         while let Some(run) = next_run(text, at, range.start) {
             at = run.end;
             let is_before_code = run.end == range.start && !range.is_empty();
-            let is_indented = is_before_code || says(run.end);
-            let form = form(text, &run, is_indented, is_last);
+            let says = is_before_code || says(run.end);
+            let says = if says { Indentation::Something } else { Indentation::Nothing };
+            let form = form(text, &run, says, ends);
             if text.get(run.clone()) != Some(form.as_ref()) {
                 plain.push_str(text.get(copied..run.start).unwrap_or_default());
                 plain.push_str(&form);
@@ -83,23 +100,23 @@ fn next_run(text: &str, at: usize, end: usize) -> Option<Range<usize>> {
     Some(start..start + length)
 }
 
-/// The form of a stretch of white space, with its indentation or without.
-fn form<'a>(text: &'a str, run: &Range<usize>, is_indented: bool, is_last: bool) -> Cow<'a, str> {
+/// The form of a stretch of white space.
+fn form<'a>(text: &'a str, run: &Range<usize>, says: Indentation, ends: Ends) -> Cow<'a, str> {
     let space = text.get(run.clone()).unwrap_or_default();
     let is_end = run.end == text.len();
     let Some((lines, indentation)) = space.rsplit_once('\n') else {
-        let is_indentation = run.start == 0 && !is_end;
-        return Cow::Borrowed(match (is_indentation, is_indented) {
-            (true, true) => space,
-            (true, false) => "",
-            (false, _) => " ",
+        return Cow::Borrowed(match says {
+            Indentation::Something if run.start == 0 && !is_end => space,
+            Indentation::Nothing if run.start == 0 && !is_end => "",
+            _ => " ",
         });
     };
-    let ends = if is_end && is_last || !lines.contains('\n') { "\n" } else { "\n\n" };
-    if is_end || indentation.is_empty() || !is_indented {
-        return Cow::Borrowed(ends);
+    let is_last = is_end && ends == Ends::Document;
+    let line_ends = if is_last || !lines.contains('\n') { "\n" } else { "\n\n" };
+    if is_end || indentation.is_empty() || says == Indentation::Nothing {
+        return Cow::Borrowed(line_ends);
     }
-    Cow::Owned([ends, indentation].concat())
+    Cow::Owned([line_ends, indentation].concat())
 }
 
 #[cfg(test)]
@@ -111,7 +128,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, want: &str) {
         let is_list = text.trim_start().starts_with('-');
-        assert_eq!(in_one_form(text, std::iter::empty(), |_| is_list, true), want);
+        assert_eq!(in_one_form(text, std::iter::empty(), |_| is_list, Ends::Document), want);
     }
 
     #[test]
@@ -126,21 +143,22 @@ mod tests {
     fn what_is_verbatim_stays() {
         let text = "a  b\n```\nx  \n\n\ny\n```\n\n\nc";
         let code = text.find('`').unwrap()..text.rfind('`').unwrap() + 1;
-        let plain = in_one_form(text, std::iter::once(code), |_| false, true);
+        let plain = in_one_form(text, std::iter::once(code), |_| false, Ends::Document);
         assert_eq!(plain, "a b\n```\nx  \n\n\ny\n```\n\nc");
     }
 
     #[test]
     fn plain_text_is_borrowed() {
         let text = "# a\n\nb c\n\n- d\n  - e\n";
-        let plain = in_one_form(text, std::iter::empty(), |_| true, true);
+        let plain = in_one_form(text, std::iter::empty(), |_| true, Ends::Document);
         assert!(matches!(plain, Cow::Borrowed(_)));
     }
 
     proptest! {
         #[test]
         fn one_form_is_that_of_itself(text in "[a \\n\\t\\r]{0,40}", is_last in any::<bool>()) {
-            let form = |text: &str| in_one_form(text, std::iter::empty(), |_| true, is_last).into_owned();
+            let ends = if is_last { Ends::Document } else { Ends::Chunk };
+            let form = |text: &str| in_one_form(text, std::iter::empty(), |_| true, ends).into_owned();
             prop_assert_eq!(form(&form(&text)), form(&text));
         }
     }

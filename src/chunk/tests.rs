@@ -5,8 +5,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{BlockKind, ChunkFlag, document_id};
 
-mod invariants;
-
 pub(super) fn options(max_tokens: usize) -> ChunkOptions {
     ChunkOptions { max_tokens, ..ChunkOptions::default() }
 }
@@ -105,7 +103,7 @@ proptest! {
     }
 }
 
-fn slice(markdown: &str, range: std::ops::Range<usize>) -> &str {
+pub(super) fn slice(markdown: &str, range: std::ops::Range<usize>) -> &str {
     markdown.get(range).unwrap()
 }
 
@@ -141,7 +139,7 @@ fn torn(markdown: &str) -> Option<String> {
 }
 
 /// Well-formed Markdown whose blocks each fit 256 tokens.
-fn sections() -> impl Strategy<Value = String> {
+pub(super) fn sections() -> impl Strategy<Value = String> {
     let block = prop_oneof![
         "#{1,3} [A-Z][a-z]{2,9} `[a-z]{1,6}`",
         "([A-Z][a-z ]{3,30}\\. ){1,8}",

@@ -178,10 +178,10 @@ impl Place {
 fn word_ends(text: &str, tokenizer: &bpe_openai::Tokenizer) -> Vec<Place> {
     let mut ends = Vec::with_capacity(text.len() / 4);
     let mut place = Place::default();
-    let (mut is_after_space, mut is_after_line) = (true, false);
+    let (mut before, mut is_after_line) = ("", false);
     for word in tokenizer.split(text) {
         let tokens = tokenizer.bpe.count(word.as_bytes());
-        let plain = plain_word(word, is_after_space);
+        let plain = plain_word(word, before);
         if !plain.is_empty() && std::mem::take(&mut is_after_line) {
             place.lines += 1;
         }
@@ -192,8 +192,8 @@ fn word_ends(text: &str, tokenizer: &bpe_openai::Tokenizer) -> Vec<Place> {
             Cow::Borrowed(_) => tokens,
             Cow::Owned(plain) => tokenizer.bpe.count(plain.as_bytes()),
         };
-        is_after_space = word.ends_with(char::is_whitespace);
-        is_after_line |= is_after_space && word.contains('\n');
+        is_after_line |= word.ends_with(char::is_whitespace) && word.contains('\n');
+        before = word;
         ends.push(place);
     }
     ends
@@ -201,11 +201,12 @@ fn word_ends(text: &str, tokenizer: &bpe_openai::Tokenizer) -> Vec<Place> {
 
 /// A word as it stands behind a single blank where white space is before it, and before none.
 /// Digits never take a blank before them. Borrowed where the word is so already, or empty.
-fn plain_word(word: &str, is_after_space: bool) -> Cow<'_, str> {
+fn plain_word<'a>(word: &'a str, before: &str) -> Cow<'a, str> {
     let seen = word.trim();
     if seen.is_empty() {
         return Cow::Borrowed("");
     }
+    let is_after_space = before.is_empty() || before.ends_with(char::is_whitespace);
     let is_spaced = is_after_space || word.starts_with(char::is_whitespace);
     let lead = if is_spaced && !seen.starts_with(char::is_numeric) { " " } else { "" };
     let is_plain = word.len() == lead.len() + seen.len() && word.starts_with(lead);

@@ -1,4 +1,4 @@
-//! What must hold of every document's chunks, beside the promises in the file above: structure
+//! What must hold of every document's chunks, beside the promises in `tests`: structure
 //! that is never cut, headers that are a table's own, neighbours that join, edits that stay local.
 
 use std::ops::Range;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::{chunks, options, sections, slice};
+use super::tests::{chunks, options, sections, slice};
 use crate::chunk::{ChunkInput, Tokenizer, chunk};
 use crate::model::{Chunk, document_id};
 
