@@ -211,7 +211,8 @@ def check_files(report, root, manifest):
                 if f["checksum"] != blake3((root / f["path"]).read_bytes()).hexdigest()
             ],
         )
-    keys = [b"corpus.schema_version", b"corpus.program_version", b"corpus.config_hash"]
+    names = ["schema_version", "program_version", "config_hash", "chunker_version", "run_id"]
+    keys = [f"corpus.{name}".encode() for name in names]
     report.check(
         "footers say where a part comes from",
         [

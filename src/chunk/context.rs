@@ -1,9 +1,11 @@
 //! What is put around a chunk, and the chunk itself.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::heading::Breadcrumb;
+use super::space::{Ends, in_one_form};
 use super::tokens::TokenMap;
 use super::units::{Carried, Outline, Unit, cost};
 use super::{ChunkInput, ChunkOptions};
@@ -207,11 +209,30 @@ impl Assembler<'_> {
         self.text(start..end).to_owned()
     }
 
+    /// What stands for `text`, which stands at `bytes`, where chunks are told apart.
+    fn in_one_form<'t>(&self, text: &'t str, bytes: &Range<usize>) -> Cow<'t, str> {
+        let ranges = &self.outline.verbatim;
+        let first = ranges.partition_point(|range| range.end <= bytes.start);
+        let inside = ranges.iter().skip(first).take_while(|range| range.start < bytes.end);
+        let within = inside.map(|range| {
+            range.start.max(bytes.start) - bytes.start..range.end.min(bytes.end) - bytes.start
+        });
+        let lists = &self.outline.lists;
+        let is_in_list = |at: usize| {
+            let after = lists.partition_point(|list| list.end <= bytes.start + at);
+            lists.get(after).is_some_and(|list| list.start <= bytes.start + at)
+        };
+        let is_last = bytes.end == self.outline.length;
+        let ends = if is_last { Ends::Document } else { Ends::Chunk };
+        in_one_form(text, within, is_in_list, ends)
+    }
+
     fn finish(&mut self, draft: Draft) {
         let text = self.text(draft.bytes.clone()).to_owned();
         let chars = self.chars..self.chars + text.chars().count();
         self.chars = chars.end;
-        let parts = [draft.prefix.as_bytes(), text.as_bytes(), draft.suffix.as_bytes()];
+        let plain = self.in_one_form(&text, &draft.bytes);
+        let parts = [draft.prefix.as_bytes(), plain.as_bytes(), draft.suffix.as_bytes()];
         let embed_hash = ContentHash::of_parts(&parts);
         let ordinal = self.equal.entry(embed_hash).or_insert(0);
         let id = chunk_id(self.input.document_id, embed_hash, *ordinal);

@@ -25,6 +25,7 @@ mod pack;
 mod parents;
 mod reader;
 mod sentence;
+mod space;
 mod split;
 mod table;
 mod tokenizer;
@@ -39,6 +40,9 @@ pub use self::tokenizer::{
 };
 use self::tokens::TokenMap;
 use crate::model::{Chunk, Heading, Ratio};
+
+/// Names the rules that cut: another name means that chunks, and so their identifiers, may differ.
+pub const CHUNKER_VERSION: &str = "corpus-2";
 
 /// How long chunks may be, and what is carried into them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,5 +107,7 @@ fn budget(options: &ChunkOptions) -> usize {
     options.max_tokens.max(1) - overlap
 }
 
+#[cfg(test)]
+mod invariants;
 #[cfg(test)]
 mod tests;

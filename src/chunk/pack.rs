@@ -6,14 +6,14 @@
 //!
 //! An edit moves cuts only nearby: the target does not depend on the section's length, and of
 //! places that are else alike those are cut whose own text leans to it, so that the cuts behind
-//! an edit soon fall where they fell before.
+//! an edit soon fall where they fell before. White space moves none: choices are made by weight,
+//! which counts none of it, and several units share a chunk only where there is room for some more.
 
 use std::ops::Range;
 
-use super::tokens::TokenMap;
+use super::tokens::{Measure, TokenMap};
 use super::units::{MARGIN, Outline, Unit};
 use super::{ChunkOptions, budget};
-use crate::model::ContentHash;
 
 /// What a chunk costs by itself, what one below the small size costs on top, and how much a
 /// misfit to the target weighs. Found by search over technical documentation (dev questions).
@@ -21,18 +21,19 @@ const CHUNK_COST: f64 = 4.0;
 const SMALL_COST: f64 = 6.0;
 const MISFIT_WEIGHT: f64 = 12.0;
 
-/// What the cut before a unit costs on top where its text does not lean to it: enough to choose
-/// among rows or sentences that are alike, and too little to choose another kind of place.
-const AVERSE_COST: f64 = 0.5;
+/// What the cut before a unit costs on top where its text does not lean to it at all: enough to
+/// choose among places that are alike, and to keep the choice when sizes change a little.
+const AVERSE_COST: f64 = 2.0;
 
-/// One unit in so many leans to a cut before it.
-const LEANING: u64 = 4;
-
-/// The target size, as a share of the budget.
+/// The target size as a share of the budget, and how far off it costs nothing.
 const TARGET: f64 = 0.7;
+const TOLERANCE: f64 = 0.1;
 
-/// Groups below this many tokens join a neighbour where both fit, as a share of the budget.
+/// A piece below this share of the budget costs more.
 const SMALL: f64 = 0.25;
+
+/// A group of fewer tokens says too little by itself: it joins a neighbour wherever both fit.
+const TINY: usize = 32;
 
 /// Cuts the units of `outline` into groups, in order: each becomes a chunk.
 pub(super) fn pack(
@@ -42,11 +43,10 @@ pub(super) fn pack(
     options: &ChunkOptions,
 ) -> Vec<Range<usize>> {
     let budget = budget(options);
-    let mut up_to: Vec<usize> =
-        outline.units.iter().map(|unit| tokens.count(0..unit.start)).collect();
-    up_to.push(tokens.count(0..outline.length));
+    let starts = outline.units.iter().map(|unit| unit.start).chain([outline.length]);
+    let up_to = starts.map(|start| tokens.measure(start)).collect();
     let before = outline.units.iter().map(|unit| before(outline, unit)).collect();
-    let packer = Packer { markdown, outline, up_to, before, budget, options };
+    let packer = Packer { markdown, outline, tokens, up_to, before, budget, options };
     packer.section(0..outline.units.len(), 0)
 }
 
@@ -59,8 +59,9 @@ fn before(outline: &Outline, unit: &Unit) -> usize {
 struct Packer<'a> {
     markdown: &'a str,
     outline: &'a Outline,
-    /// By unit: tokens of the document up to it; at the end, of the whole.
-    up_to: Vec<usize>,
+    tokens: &'a TokenMap<'a>,
+    /// By unit: the document up to it; at the end, the whole.
+    up_to: Vec<Measure>,
     /// By unit: tokens that stand before a chunk that begins with it.
     before: Vec<usize>,
     budget: usize,
@@ -80,15 +81,21 @@ impl Packer<'_> {
         self.unit(index).is_some_and(|unit| unit.is_lead)
     }
 
-    /// Tokens of a chunk of the units `range`, with what is put around it.
-    fn size(&self, range: &Range<usize>) -> usize {
-        let before = self.before.get(range.start).copied().unwrap_or(0);
-        before + self.text_size(range) + self.behind(range)
+    fn text(&self, range: &Range<usize>) -> Measure {
+        let up_to = |index| self.up_to.get(index).copied().unwrap_or_default();
+        up_to(range.end) - up_to(range.start)
     }
 
-    fn text_size(&self, range: &Range<usize>) -> usize {
-        let up_to = |index| self.up_to.get(index).copied().unwrap_or(0);
-        up_to(range.end).saturating_sub(up_to(range.start))
+    /// Tokens that are put around a chunk of the units `range`.
+    fn around(&self, range: &Range<usize>) -> usize {
+        self.before.get(range.start).copied().unwrap_or(0) + self.behind(range)
+    }
+
+    /// Whether the units `range` may be one chunk, with some room for white space that comes and
+    /// goes: what fits by a hair must not be cut elsewhere for a blank more.
+    fn fits(&self, range: &Range<usize>) -> bool {
+        let text = self.text(range);
+        text.tokens.max(text.bound) + self.around(range) <= self.budget
     }
 
     /// Tokens of a closing fence.
@@ -107,7 +114,7 @@ impl Packer<'_> {
         if range.is_empty() {
             return Vec::new();
         }
-        if self.size(&range) <= self.budget {
+        if self.fits(&range) {
             return vec![range];
         }
         let inner = range.start + lead..range.end;
@@ -154,10 +161,10 @@ impl Packer<'_> {
             for start in (range.start..end).rev() {
                 let piece = start..end;
                 let is_single = self.is_single(&piece);
-                if self.text_size(&piece) > self.budget && !is_single {
+                if self.text(&piece).tokens > self.budget && !is_single {
                     break;
                 }
-                if self.size(&piece) > self.budget && !is_single {
+                if !is_single && !self.fits(&piece) {
                     continue;
                 }
                 let before = best.get(start - range.start).map_or(f64::INFINITY, |(cost, _)| *cost);
@@ -190,7 +197,15 @@ impl Packer<'_> {
     fn fits_bare(&self, piece: &Range<usize>) -> bool {
         let carried = self.unit(piece.start).and_then(|unit| self.outline.carried(unit));
         let around = carried.map_or(0, |carried| carried.tokens) + self.behind(piece);
-        self.text_size(piece) + around + MARGIN <= self.budget
+        let size = self.text(piece).tokens + around;
+        if size.abs_diff(self.budget) > MARGIN {
+            return size < self.budget;
+        }
+        let bytes = self.outline.bytes(piece);
+        let opening = carried.map_or("", |carried| carried.opening.as_str());
+        let text = self.markdown.get(bytes.clone()).unwrap_or_default();
+        let alone = self.tokens.count_around(opening, (text, bytes), "");
+        alone + self.behind(piece) <= self.budget
     }
 
     /// Whether a piece ends with a heading that could stand with the unit below it.
@@ -204,8 +219,7 @@ impl Packer<'_> {
     fn cut_cost(&self, index: usize) -> f64 {
         let cost = self.unit(index).map_or(0, |unit| unit.cost);
         let text = self.markdown.get(self.outline.bytes(&(index..index + 1))).unwrap_or_default();
-        let leans = ContentHash::of(text.trim().as_bytes()).first_u64().is_multiple_of(LEANING);
-        f64::from(cost) + if leans { 0.0 } else { AVERSE_COST }
+        f64::from(cost) + AVERSE_COST * aversion(text)
     }
 
     /// What a piece of a body that ends at `end` costs by itself.
@@ -213,38 +227,86 @@ impl Packer<'_> {
         if piece.end < end && self.leaves_lead(piece) {
             return f64::INFINITY;
         }
-        let share = ratio(self.size(piece), self.budget);
-        let misfit = share - TARGET;
+        let share = ratio(self.text(piece).weight + self.around(piece), self.budget);
+        let misfit = ((share - TARGET).abs() - TOLERANCE).max(0.0);
         let small = if share < SMALL { SMALL_COST } else { 0.0 };
         MISFIT_WEIGHT * misfit * misfit + CHUNK_COST + small
     }
 
-    /// Joins neighbours of one section while one of them is small and both fit. A heading
-    /// without text joins what comes next.
+    /// Joins what is small to a neighbour in its section, where both fit: to the next, or where
+    /// that has no room to the one before. A heading without text joins what comes next.
+    ///
+    /// What is no longer small is not filled up further, so that an edit changes the joins of its
+    /// neighbours and no others.
     fn join_small(&self, groups: Vec<Range<usize>>) -> Vec<Range<usize>> {
         let mut joined: Vec<Range<usize>> = Vec::with_capacity(groups.len());
         for group in groups {
-            match joined.last_mut().filter(|last| self.can_join(last, &group)) {
-                Some(last) => last.end = group.end,
-                None => joined.push(group),
+            if let Some(last) = joined.last_mut().filter(|last| self.can_go_on(last, &group)) {
+                last.end = group.end;
+                continue;
             }
+            self.join_back(&mut joined);
+            joined.push(group);
         }
+        self.join_back(&mut joined);
         joined
     }
 
-    fn can_join(&self, last: &Range<usize>, group: &Range<usize>) -> bool {
+    /// Whether `last` joins the group behind it.
+    fn can_go_on(&self, last: &Range<usize>, group: &Range<usize>) -> bool {
         let both = last.start..group.end;
-        let is_bare = |group: &Range<usize>| group.clone().all(|index| self.is_lead(index));
-        if is_bare(last) {
-            return self.size(&both) <= self.budget || self.fits_bare(&both);
+        if self.is_bare(last) {
+            return self.fits(&both) || self.fits_bare(&both);
         }
-        if is_bare(group) && group.end < self.outline.units.len() {
-            return false;
-        }
-        let small = self.options.heading_cut_ratio.of(self.budget) / 2;
-        let is_small = self.text_size(last) < small || self.text_size(group) < small;
-        is_small && self.size(&both) <= self.budget
+        !self.is_bare(group) && self.is_small(last) && self.has_room(last, group)
     }
+
+    /// Joins the last group to the one before it where it is still small.
+    fn join_back(&self, joined: &mut Vec<Range<usize>>) {
+        if let [.., before, last] = joined.as_mut_slice() {
+            let is_wanted = self.is_small(last) && !self.is_bare(last) && !self.is_bare(before);
+            if is_wanted && self.has_room(before, last) {
+                before.end = last.end;
+                joined.pop();
+            }
+        }
+    }
+
+    /// Whether a group is nothing but headings of what comes next.
+    fn is_bare(&self, group: &Range<usize>) -> bool {
+        group.end < self.outline.units.len() && group.clone().all(|index| self.is_lead(index))
+    }
+
+    /// Whether neighbours fit in one chunk. What says too little by itself needs no room for white
+    /// space.
+    fn has_room(&self, first: &Range<usize>, second: &Range<usize>) -> bool {
+        let both = first.start..second.end;
+        let text = self.text(&both);
+        let is_tiny = |group| self.text(group).weight < TINY;
+        let most = text.tokens.max(text.weight.midpoint(text.bound));
+        let is_near = is_tiny(first) || is_tiny(second);
+        self.fits(&both) || is_near && most + self.around(&both) <= self.budget
+    }
+
+    fn is_small(&self, group: &Range<usize>) -> bool {
+        self.text(group).weight < self.options.heading_cut_ratio.of(self.budget) * 2 / 3
+    }
+}
+
+/// How little `text` leans to a cut before it, from 0 to 1: a number that only its words decide.
+fn aversion(text: &str) -> f64 {
+    ratio(usize::from(hash_words(text)), usize::from(u16::MAX)).sqrt()
+}
+
+/// A hash of the words of `text`, whatever white space is between them: FNV-1a, which gives
+/// the same number everywhere.
+fn hash_words(text: &str) -> u16 {
+    let seen = text.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let hash = seen.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let [high, low, ..] = hash.to_be_bytes();
+    u16::from_be_bytes([high, low])
 }
 
 #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]

@@ -35,7 +35,7 @@ impl Reader<'_> {
         let keep = lines.len().saturating_sub(3);
         for start in lines.into_iter().skip(keep) {
             let rest = self.text(start..self.input.markdown.len());
-            let line = rest.lines().next().unwrap_or_default();
+            let line = rest.lines().next().unwrap_or_default().trim_end();
             let line = shorten(line, MAX_PARENT_TOKENS.min(self.budget / 4));
             if !line.contains("```") && !line.contains("~~~") && !line.trim_start().starts_with('|')
             {

@@ -11,6 +11,9 @@ use super::tokens::TokenMap;
 use super::units::{Carried, LABEL_LEVEL, MARGIN, Outline, OutlineHeading, Unit, cost};
 use crate::model::BlockKind;
 
+/// Most bytes of white space behind a block that are looked at.
+const MOST_SPACE: usize = 64;
+
 /// Reads the units of `input` for chunks of `budget` tokens.
 pub(super) fn read(input: ChunkInput<'_>, tokens: &TokenMap<'_>, budget: usize) -> Outline {
     let options =
@@ -84,6 +87,7 @@ impl Reader<'_> {
     }
 
     fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
+        self.outline.note_space(self.input.markdown, event, &range);
         if self.skip > 0 {
             match event {
                 Event::Start(_) => self.skip += 1,
@@ -126,7 +130,7 @@ impl Reader<'_> {
     }
 
     fn start(&mut self, tag: &Tag<'_>, range: Range<usize>) {
-        let fits = self.fits(&range);
+        let fits = self.fits_under_leads(&range);
         match tag {
             Tag::Heading { level, .. } => self.heading(*level as u8, range),
             Tag::Paragraph if fits => self.whole(range, BlockKind::Paragraph),
@@ -145,10 +149,10 @@ impl Reader<'_> {
             Tag::Table(_) if fits => self.whole(range, BlockKind::Table),
             Tag::Table(_) => self.open_table(range),
             Tag::TableRow => self.table_row(range),
-            Tag::List(_) if self.items.is_empty() && self.fits_under_lead(&range) => {
+            Tag::List(_) if self.items.is_empty() && fits => {
                 self.whole(range, BlockKind::ListItem);
             }
-            Tag::Item if self.fits_under_lead(&range) => self.whole(range, BlockKind::ListItem),
+            Tag::Item if fits => self.whole(range, BlockKind::ListItem),
             Tag::Item => {
                 self.block(range.clone(), BlockKind::ListItem);
                 self.items.push(OpenItem { start: range.start });
@@ -180,22 +184,39 @@ impl Reader<'_> {
 
     /// Whether a block can be one unit. Breadcrumb and parents give way to a block that fits.
     pub(super) fn fits(&self, range: &Range<usize>) -> bool {
+        let range = range.start..self.unit_end(range.end);
         let count = self.tokens.count(range.clone());
         let is_near = count.abs_diff(self.budget) <= MARGIN;
-        if !is_near {
-            return count < self.budget;
+        if is_near {
+            return self.tokens.count_alone(self.text(range)) <= self.budget;
         }
-        // With the line end behind it, which is part of its unit.
-        let block = self.text(range.clone()).trim_end_matches('\n');
-        self.tokens.count_alone(&format!("{block}\n\n")) <= self.budget
+        count < self.budget
     }
 
-    /// Whether a list or an item fits with the heading right above it. Cutting an item is better
-    /// than leaving a heading alone; cutting a paragraph or code is not.
-    fn fits_under_lead(&self, range: &Range<usize>) -> bool {
-        let lead = self.outline.units.last().filter(|unit| unit.is_lead);
-        let start = lead.map_or(range.start, |unit| unit.start);
-        self.fits(&(start..range.end))
+    /// Where the unit of a block that ends at `end` ends: behind the blank lines after it.
+    fn unit_end(&self, end: usize) -> usize {
+        let rest = self.text(end..self.input.markdown.len()).bytes();
+        // So many blank lines are too many to be read for every block that they end.
+        let space = rest.take(MOST_SPACE).take_while(u8::is_ascii_whitespace);
+        let lines = space.enumerate().filter(|(_, byte)| *byte == b'\n');
+        lines.last().map_or(end, |(at, _)| end + at + 1)
+    }
+
+    /// Whether a block fits with the headings right above it: those never stand alone, so that a
+    /// block which fits only without them is cut.
+    pub(super) fn fits_under_leads(&self, range: &Range<usize>) -> bool {
+        self.fits(&(self.leads_start(range.start)..range.end))
+    }
+
+    /// Where the headings begin that stand right above the block at `start`, or `start`. Those that
+    /// take most of the budget themselves are not waited for.
+    pub(super) fn leads_start(&self, start: usize) -> usize {
+        let line = self.line_start(start);
+        let above = self.outline.units.iter().rev().skip_while(|unit| unit.start >= line);
+        let is_near = |unit: &&Unit| self.tokens.count(unit.start..line) <= self.budget / 2;
+        let is_heading = |unit: &&Unit| unit.kind == BlockKind::Heading;
+        let leads = above.take_while(is_heading).take_while(is_near);
+        leads.last().map_or(start, |unit| unit.start)
     }
 
     /// Tokens left for text where `carried` tokens must stand around it.
@@ -340,7 +361,7 @@ impl Reader<'_> {
             }
         };
         let protected = std::mem::take(&mut self.protected);
-        if !self.fits(&range) {
+        if !self.fits_under_leads(&range) {
             self.sentences(range.clone(), kind, carried, &protected);
         }
         self.paragraph = Some(range);

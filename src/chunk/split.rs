@@ -20,6 +20,8 @@ impl Reader<'_> {
         protected: &[Range<usize>],
     ) {
         let room = self.room_beside(carried);
+        let first = range.start;
+        let leads = self.tokens.count(self.leads_start(first)..first);
         let mut pending = vec![(range, Grain::Sentence)];
         while let Some((piece, grain)) = pending.pop() {
             if piece.is_empty() {
@@ -39,7 +41,8 @@ impl Reader<'_> {
                 start = end;
             }
             for part in inner.into_iter().rev() {
-                let is_long = self.tokens.count(part.clone()) > room;
+                let above = if part.start == first { leads } else { 0 };
+                let is_long = above + self.tokens.count(part.clone()) > room;
                 match grain.finer().filter(|_| is_long) {
                     Some(finer) => pending.push((part, finer)),
                     None => pending.push((part, Grain::Done(grain.cost()))),
@@ -170,4 +173,10 @@ impl Grain {
 /// quotation marks stay.
 pub(super) fn blank_lead(lead: &str) -> String {
     lead.chars().map(|c| if c == '>' { '>' } else { ' ' }).collect()
+}
+
+/// A line with single blanks between its words, and none around it.
+pub(super) fn plain_line(line: &str) -> String {
+    let words = line.split_ascii_whitespace();
+    words.collect::<Vec<_>>().join(" ")
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::reader::{Reader, Split};
-use super::split::blank_lead;
+use super::split::{blank_lead, plain_line};
 use super::units::{Carried, MARGIN, cost};
 use crate::model::BlockKind;
 
@@ -24,7 +24,10 @@ impl Reader<'_> {
         let header_end = start + header.len() + delimiter.len();
         let lead_length = range.start - start;
         let lead = blank_lead(header.get(..lead_length).unwrap_or_default());
-        let opening = format!("{lead}{}{delimiter}", header.get(lead_length..).unwrap_or_default());
+        // Padding that lines the columns up says nothing where there is one row of them.
+        let names = plain_line(header.get(lead_length..).unwrap_or_default());
+        let marks = plain_line(delimiter.trim_start_matches([' ', '\t', '>']));
+        let opening = format!("{lead}{names}\n{lead}{marks}\n");
         let (opening, is_truncated) = self.fit_header(opening);
         let parents = self.parents(self.items.len());
         let parent_tokens = self.tokens.count_other(&parents);

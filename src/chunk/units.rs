@@ -104,6 +104,10 @@ pub(super) struct Outline {
     pub(super) breadcrumbs: Vec<Breadcrumb>,
     /// The breadcrumb where no heading stands above.
     pub(super) title: Breadcrumb,
+    /// Where white space says something: code, HTML and line breaks, in order.
+    pub(super) verbatim: Vec<Range<usize>>,
+    /// The outermost lists, in order: indentation says something in them alone.
+    pub(super) lists: Vec<Range<usize>>,
     /// Length of the document in bytes.
     pub(super) length: usize,
 }

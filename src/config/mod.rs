@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use self::error::ConfigError;
 pub use self::schedule::{CronPattern, ScheduleOptions};
 pub use self::sites::{HostPattern, SiteOptions};
-use crate::chunk::{ChunkOptions, Tokenizer, TokenizerName};
+use crate::chunk::{CHUNKER_VERSION, ChunkOptions, Tokenizer, TokenizerName};
 use crate::clean::CleanOptions;
 use crate::demo::DemoOptions;
 use crate::extract::ExtractOptions;
@@ -32,8 +32,8 @@ use crate::store::{DedupOptions, RecrawlOptions, StoreOptions};
 /// The config that states every option with its default, unit and reason.
 pub const DEFAULT_TOML: &str = include_str!("../../config/default.toml");
 
-/// Grows when the same page and config become other Markdown or other chunks: what an older
-/// program made is then fetched and made anew.
+/// Grows when the same page and config become other Markdown: what an older program made is then
+/// fetched and made anew. So is it where [`CHUNKER_VERSION`] changes.
 pub const CONTENT_VERSION: u32 = 3;
 
 /// All that can be set, a table for each stage.
@@ -174,7 +174,7 @@ impl Config {
         }
         let extract = (&self.extract, &self.site);
         let deciding = (
-            CONTENT_VERSION,
+            (CONTENT_VERSION, CHUNKER_VERSION),
             policies,
             extract,
             &self.clean,

@@ -41,6 +41,8 @@ pub struct PartStamp {
     pub run_id: String,
     /// Hash of the config of that run.
     pub config_hash: ContentHash,
+    /// Names the rules by which chunks are cut.
+    pub chunker_version: &'static str,
 }
 
 impl PartStamp {
@@ -50,6 +52,7 @@ impl PartStamp {
             ("corpus.schema_version", SCHEMA_VERSION.to_string()),
             ("corpus.program_version", env!("CARGO_PKG_VERSION").to_owned()),
             ("corpus.config_hash", self.config_hash.to_string()),
+            ("corpus.chunker_version", self.chunker_version.to_owned()),
             ("corpus.run_id", self.run_id.clone()),
             ("corpus.part", self.part.to_string()),
         ]

@@ -114,7 +114,8 @@ fn options(root: &Path) -> OutputOptions {
 }
 
 fn stamp(part: u64) -> PartStamp {
-    PartStamp { part, run_id: "r1".to_owned(), config_hash: ContentHash::of(b"config") }
+    let config_hash = ContentHash::of(b"config");
+    PartStamp { part, run_id: "r1".to_owned(), config_hash, chunker_version: "c1" }
 }
 
 fn write(options: &OutputOptions, pages: &[PageRecord]) -> PartFiles {
@@ -352,6 +353,8 @@ fn row_groups_close_by_bytes_and_carry_what_readers_need() {
     let value = |key: &str| keys.iter().find(|kv| kv.key == key).unwrap().value.clone().unwrap();
     assert_eq!(value("corpus.schema_version"), "1");
     assert_eq!(value("corpus.part"), "1");
+    assert_eq!(value("corpus.config_hash"), ContentHash::of(b"config").to_string());
+    assert_eq!(value("corpus.chunker_version"), "c1");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::feed::tell_changes;
 use super::summary::ChangeCounts;
 use super::{RunError, compact};
+use crate::chunk::CHUNKER_VERSION;
 use crate::model::{ContentHash, kill_point};
 use crate::output::{
     FileInfo, FileKind, Manifest, OutputError, OutputOptions, PartEntry, PartStamp, PartWriter,
@@ -134,6 +135,7 @@ impl Publisher {
             part: part.id.unsigned_abs(),
             run_id: run_id(part.run),
             config_hash: ContentHash::from_hex(&part.config_hash).unwrap_or(self.config_hash),
+            chunker_version: CHUNKER_VERSION,
         }
     }
 
