@@ -13,6 +13,7 @@
 //!
 //! What it does not do: it fetches nothing, neither scripts nor style sheets, and runs nothing.
 
+mod addresses;
 mod blocks;
 mod breadcrumbs;
 mod code;
@@ -51,12 +52,13 @@ mod write;
 
 use serde::{Deserialize, Serialize};
 
+use self::addresses::Addresses;
 use self::index::Index;
 use self::parse::ParseLimits;
 use self::tree::NodeId;
 use self::walk::PageView;
 use self::write::Writer;
-use crate::model::{Document, FactSource, Ledger, Markdown, PageFlag, WebUrl};
+use crate::model::{Document, FactSource, Ledger, Markdown, Metadata, PageFlag, WebUrl};
 
 /// What is kept of a page, and the limits within which it is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -248,17 +250,7 @@ fn extract_html(
     walk::walk(&view, NodeId::DOCUMENT, &mut ledger, &mut writer);
     let (markdown, headings) = writer.finish();
     metadata.page_type = selection.page_type;
-    for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
-        if let Some(shown) = unseen::shown(text, &mut ledger) {
-            *text = shown;
-        }
-    }
-    if metadata.title.is_none() {
-        metadata.title = first_heading(&markdown);
-        if metadata.title.is_some() {
-            metadata.sources.insert("title".to_owned(), FactSource::Element);
-        }
-    }
+    complete(&mut metadata, &markdown, &mut ledger);
     Ok(Document {
         metadata,
         markdown: Markdown::new(markdown),
@@ -271,6 +263,21 @@ fn extract_html(
         flags,
         ..Document::default()
     })
+}
+
+/// Makes readable what `metadata` says, and names a page without a title by its first heading.
+fn complete(metadata: &mut Metadata, markdown: &str, ledger: &mut Ledger) {
+    for text in [&mut metadata.title, &mut metadata.description].into_iter().flatten() {
+        if let Some(shown) = unseen::shown(text, ledger) {
+            *text = shown;
+        }
+    }
+    if metadata.title.is_none() {
+        metadata.title = first_heading(markdown);
+        if metadata.title.is_some() {
+            metadata.sources.insert("title".to_owned(), FactSource::Element);
+        }
+    }
 }
 
 fn first_heading(markdown: &str) -> Option<String> {
@@ -318,86 +325,6 @@ fn cut_markdown(document: &mut Document, max: usize) {
 /// Whether a block is one line of text.
 fn is_line(block: &str) -> bool {
     !block.trim_end().contains('\n') && !block.starts_with(['`', '~'])
-}
-
-/// How addresses on a page are read and written.
-#[derive(Debug)]
-struct Addresses {
-    base: Option<WebUrl>,
-    keeps_links: bool,
-}
-
-impl Addresses {
-    fn new(
-        tree: &tree::Tree,
-        index: &Index,
-        url: Option<&WebUrl>,
-        options: &ExtractOptions,
-    ) -> Self {
-        let stated = index.elements(tree, "base").find_map(|node| tree.attribute(node, "href"));
-        let base = match (stated, url) {
-            (Some(href), Some(url)) => url.join(href).ok().or_else(|| Some(url.clone())),
-            (Some(href), None) => WebUrl::parse(href.trim()).ok(),
-            (None, url) => url.cloned(),
-        };
-        Self { base, keeps_links: options.links }
-    }
-
-    /// The date in the page's own address (`/2024/05/17/`), where there is one.
-    fn date(&self) -> Option<String> {
-        let parts: Vec<&str> = self.base.as_ref()?.as_url().path().split('/').collect();
-        let is_number =
-            |part: &str, len: usize| part.len() == len && part.bytes().all(|b| b.is_ascii_digit());
-        let mut dates = parts.windows(3).filter_map(|three| match three {
-            [year, month, day]
-                if is_number(year, 4) && is_number(month, 2) && is_number(day, 2) =>
-            {
-                Some(format!("{year}-{month}-{day}"))
-            }
-            _ => None,
-        });
-        dates.rfind(|date| date.starts_with("19") || date.starts_with("20"))
-    }
-
-    /// The page that `href` leads to, where it leads to one.
-    fn page(&self, href: &str) -> Option<WebUrl> {
-        let href = trim(href);
-        match &self.base {
-            Some(base) => base.join(href).ok(),
-            None => WebUrl::parse(href).ok(),
-        }
-    }
-
-    /// The address that Markdown states for a link; `None` where only its text is to stay: links
-    /// within the page, scripts, and all links where they are off.
-    fn link(&self, href: &str) -> Option<String> {
-        let href = trim(href);
-        if !self.keeps_links || href.is_empty() || href.starts_with('#') {
-            return None;
-        }
-        self.write(href)
-    }
-
-    /// The absolute form of `address`, where the page's own is known. Only schemes that lead
-    /// somewhere are written.
-    fn write(&self, address: &str) -> Option<String> {
-        let address = trim(address);
-        match (&self.base, url::Url::parse(address)) {
-            (_, Ok(absolute)) => {
-                let is_safe =
-                    matches!(absolute.scheme(), "http" | "https" | "mailto" | "ftp" | "tel");
-                is_safe.then(|| address.to_owned())
-            }
-            (Some(base), Err(_)) => base.as_url().join(address).ok().map(String::from),
-            (None, Err(url::ParseError::RelativeUrlWithoutBase)) => Some(address.to_owned()),
-            (None, Err(_)) => None,
-        }
-    }
-}
-
-/// `address` without the white space that the URL Standard drops.
-fn trim(address: &str) -> &str {
-    address.trim_matches(|c: char| c <= ' ')
 }
 
 #[cfg(test)]
