@@ -72,6 +72,11 @@ impl Ledger {
         texts.iter().find(|(_, removed)| removed.contains(&wanted)).map(|(rule, _)| *rule)
     }
 
+    /// Every removed text with its rule, white space collapsed; none where no texts are kept.
+    pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.texts.iter().flatten().map(|(rule, text)| (*rule, text.as_str()))
+    }
+
     /// What was removed, by rule, in the order of the rules' names.
     pub fn removals(&self) -> Vec<Removal> {
         self.removals

@@ -18,6 +18,7 @@ mod disk_full;
 mod docs;
 #[cfg(feature = "kill-points")]
 mod kill_points;
+mod ledger;
 mod likeness;
 mod markdown;
 mod messages;
