@@ -24,6 +24,9 @@ use crate::model::{UrlError, WebUrl};
 
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
+/// Bytes that are unpacked at a time.
+const PIECE_BYTES: usize = 1 << 16;
+
 /// Attributes of one element that are looked at: a feed's link has three.
 const MAX_ATTRIBUTES: usize = 16;
 
@@ -93,14 +96,35 @@ pub fn parse_sitemap(body: &[u8], base: &WebUrl, limits: &SitemapLimits) -> Site
     list.sitemap
 }
 
-/// The start of what `body` unpacks to, and whether something is missing.
+/// How many bytes a packed one may become: far more than any list of addresses.
+const MAX_RATIO: usize = 200;
+
+/// Unpacked bytes that are always read.
+const GRACE_BYTES: usize = 1 << 20;
+
+/// The start of what `body` unpacks to, and whether something is missing. What unpacks to more
+/// than [`MAX_RATIO`] times its size is no list, and is read no further.
 fn gunzip(body: &[u8], max_bytes: usize) -> (Vec<u8>, bool) {
     let mut unpacked = Vec::new();
-    let one_more = u64::try_from(max_bytes).unwrap_or(u64::MAX).saturating_add(1);
-    let result = MultiGzDecoder::new(body).take(one_more).read_to_end(&mut unpacked);
-    let is_cut = result.is_err() || unpacked.len() > max_bytes;
-    unpacked.truncate(max_bytes);
-    (unpacked, is_cut)
+    // The last bytes state the length, so that a whole list needs no more room than it takes.
+    let stated = body.last_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+    let honest = stated.min(max_bytes).min(body.len().saturating_mul(MAX_RATIO));
+    if unpacked.try_reserve_exact(honest + PIECE_BYTES).is_err() {
+        return (unpacked, true);
+    }
+    let mut decoder = MultiGzDecoder::new(body);
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let Ok(read) = decoder.read(&mut piece) else { return (unpacked, true) };
+        unpacked.extend_from_slice(piece.get(..read).unwrap_or_default());
+        let packed = body.len() - decoder.get_ref().len();
+        let most = packed.saturating_mul(MAX_RATIO).max(GRACE_BYTES).min(max_bytes);
+        if read == 0 || unpacked.len() > most {
+            let is_cut = unpacked.len() > most;
+            unpacked.truncate(most);
+            return (unpacked, is_cut);
+        }
+    }
 }
 
 /// What an entry is of.
@@ -453,6 +477,18 @@ mod tests {
         let wide: Vec<u8> =
             format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(show(&parse(&wide)), "/a");
+    }
+
+    #[test]
+    fn a_bomb_is_read_no_further_than_a_list_could_go() {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(b"https://h.example/a\n").unwrap();
+        packed.write_all(&vec![b' '; 20 << 20]).unwrap();
+        let packed = packed.finish().unwrap();
+        let (unpacked, is_cut) = gunzip(&packed, 50 << 20);
+        assert!(is_cut && unpacked.len() < packed.len() * MAX_RATIO + PIECE_BYTES);
+        let read = parse(&packed);
+        assert_eq!((read.pages.len(), read.is_cut), (1, true));
     }
 
     #[test]
