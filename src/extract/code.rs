@@ -1,5 +1,7 @@
 //! Blocks of code: their text as shown, without gutters, and their language.
 
+use std::collections::HashSet;
+
 use super::hidden::hidden_by;
 use super::tree::{NodeId, Step, Tree};
 use super::unseen;
@@ -142,13 +144,14 @@ pub(super) fn is_number_column(tree: &Tree, id: NodeId) -> bool {
 /// Blank lines before and after are not part of it.
 pub(super) fn code_text(tree: &Tree, id: NodeId, ledger: &mut Ledger) -> String {
     let mut code = String::new();
+    let numbers = line_numbers(tree, id);
     let mut step = Some(Step::Enter(id));
     while let Some(now) = step {
         step = tree.after(now, id);
         match now {
             Step::Enter(node)
                 if node != id
-                    && let Some(rule) = unread(tree, node) =>
+                    && let Some(rule) = unread(tree, node, &numbers) =>
             {
                 ledger.remove(rule, &tree.text_content(node));
                 step = tree.after(Step::Leave(node), id);
@@ -166,8 +169,32 @@ pub(super) fn code_text(tree: &Tree, id: NodeId, ledger: &mut Ledger) -> String 
 }
 
 /// The rule that keeps an element out of the code around it.
-fn unread(tree: &Tree, node: NodeId) -> Option<&'static str> {
-    is_gutter(tree, node).then_some("extract.gutter").or_else(|| hidden_by(tree, node))
+fn unread(tree: &Tree, node: NodeId, numbers: &HashSet<NodeId>) -> Option<&'static str> {
+    let is_number = numbers.contains(&node) || is_gutter(tree, node);
+    is_number.then_some("extract.gutter").or_else(|| hidden_by(tree, node))
+}
+
+/// What numbers the lines of the code at `id`, where each is an element of its own and begins with
+/// an element that counts: such numbers are known by their sequence, whatever they are named.
+fn line_numbers(tree: &Tree, id: NodeId) -> HashSet<NodeId> {
+    let elements = |node| tree.children(node).filter(|child| tree.element(*child).is_some());
+    let mut numbers = HashSet::new();
+    let mut last = None;
+    for line in elements(id) {
+        let Some(first) = elements(line).next().filter(|_| is_line(tree, line)) else {
+            return HashSet::new();
+        };
+        let text = tree.text_content(first);
+        let number = text.trim().parse().ok().filter(|number: &u32| {
+            last.is_none_or(|last: u32| last.checked_add(1) == Some(*number))
+        });
+        let Some(number) = number.filter(|_| tree.next(first).is_some()) else {
+            return HashSet::new();
+        };
+        last = Some(number);
+        numbers.insert(first);
+    }
+    if numbers.len() > 1 { numbers } else { HashSet::new() }
 }
 
 fn enter(tree: &Tree, node: NodeId, root: NodeId, code: &mut String) {

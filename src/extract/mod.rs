@@ -16,6 +16,7 @@
 mod addresses;
 mod blocks;
 mod breadcrumbs;
+mod button;
 mod code;
 mod content;
 mod delimiter;

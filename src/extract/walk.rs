@@ -10,6 +10,7 @@
 use std::collections::HashSet;
 
 use super::blocks::{ContainerKind, Numbering, heading_level};
+use super::button::is_word;
 use super::code;
 use super::hidden::hidden_by;
 use super::math;
@@ -183,7 +184,7 @@ impl Walker<'_> {
         let tree = self.page.tree;
         match tree.tag(node) {
             "a" if media::is_permalink(tree, node) => Some("extract.permalink"),
-            "button" if !self.is_in_title(node) => Some("extract.button"),
+            "button" if !self.is_in_title(node) && !is_word(tree, node) => Some("extract.button"),
             "img" if media::is_dot(tree, node) => Some("extract.tracking_image"),
             "div" | "span" if math::is_twin(tree, node) => Some("extract.formula_twin"),
             "td" | "th" | "div" | "pre" if code::is_number_column(tree, node) => {
@@ -253,7 +254,7 @@ impl Walker<'_> {
     fn enter_other(&mut self, node: NodeId, tag: &str) {
         if let Some(level) = heading_level(tag) {
             self.enter_heading(node, level);
-        } else if is_block(tag) {
+        } else if is_block(tag) && !is_word(self.page.tree, node) {
             self.enter_block(node);
         } else if let Some(mark) = self.mark(node, tag) {
             self.enter_mark(node, mark);

@@ -218,3 +218,24 @@ fn hostile_pages_convert_in_proportion_to_their_size() {
         assert!(markdown.len() <= 8 * page.len() + 1_000, "{} for {start}", markdown.len());
     }
 }
+
+#[test]
+fn a_button_in_a_sentence_is_a_word_of_it() {
+    check(
+        "<p>Return <em>the longest</em> <span><button><em>special</em></button></span> part of <code>s</code>.",
+        "Return *the longest* *special* part of `s`.",
+    );
+    check_lost("<p>Pick the leaves. <button>Copy</button>", "Copy", "extract.button");
+    check_lost("<p>Pick them.<br><button>Copy</button><br>Dry them.", "Copy", "extract.button");
+}
+
+#[test]
+fn numbers_that_count_the_lines_of_code_are_no_code() {
+    let rows = |numbers: &[&str]| {
+        let row = |n: &&str| format!("<div><span>{n}</span><div>pick({n}0)</div></div>");
+        format!("<pre>{}</pre>", numbers.iter().map(row).collect::<String>())
+    };
+    check(&rows(&["8", "9", "10"]), "```\npick(80)\npick(90)\npick(100)\n```");
+    check(&rows(&["1", "3"]), "```\n1\npick(10)\n3\npick(30)\n```");
+    check(&rows(&["1"]), "```\n1\npick(10)\n```");
+}

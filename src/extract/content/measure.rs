@@ -2,6 +2,7 @@
 
 use super::grid::Tables;
 use super::names::Naming;
+use crate::extract::button::is_word;
 use crate::extract::hidden::hidden_by;
 use crate::extract::tree::{NodeId, Step, Tree};
 
@@ -303,9 +304,13 @@ fn is_unseen(tree: &Tree, node: NodeId) -> bool {
     }
     let Some(element) = tree.element(node) else { return false };
     if element.tag() == "button" {
-        return !tree.ancestors(node).take(3).any(|above| {
-            matches!(tree.tag(above), "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "dt" | "summary")
-        });
+        return !is_word(tree, node)
+            && !tree.ancestors(node).take(3).any(|above| {
+                matches!(
+                    tree.tag(above),
+                    "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "dt" | "summary"
+                )
+            });
     }
     !element.is_html() && element.tag() == "svg"
 }
