@@ -115,6 +115,7 @@ fn pipeline(criterion: &mut Criterion) {
         config: Config::default(),
         inputs: vec![Input::Path(folder)],
         charset: None,
+        cuts: true,
         clock: Clock::System,
     };
     criterion.bench_function("pipeline over files", |bencher| {

@@ -28,6 +28,7 @@ pub(super) fn run(args: &ConvertArgs, say: Say) -> Result<u8, Failure> {
     let job = LocalJob {
         inputs: inputs.collect(),
         charset: args.charset.clone(),
+        cuts: args.format != ConvertFormat::Markdown,
         config,
         clock: Clock::System,
     };

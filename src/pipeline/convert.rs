@@ -1,24 +1,23 @@
 //! One page through extraction, cleaning and chunking. Pure: no clock, no disk, no runtime.
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
+use super::kind::{format, is_binary, is_list};
 use crate::chunk::{ChunkInput, ChunkOptions, Tokenizer, chunk};
 use crate::clean::{CleanOptions, clean};
 use crate::config::{Config, HostPattern};
-use crate::extract::{ExtractOptions, Source, SourceFormat, extract};
+use crate::extract::{ExtractOptions, Source, extract};
 use crate::fetch::charset::{decode_as, decode_text};
 use crate::fetch::robots::{Preference, UsagePreferences};
 use crate::fetch::{RobotsMode, UsagePolicy};
 use crate::frontier::{SitemapLimits, parse_sitemap};
 use crate::model::{
-    BodyText, CharsetSource, ChunkFlag, ContentCounts, ContentHash, DirectiveReader, Document,
-    ErrorCode, Exclusion, Ledger, Metadata, PageError, PageFlag, PageOutcome, PageRecord,
+    BodyText, CharsetSource, Chunk, ChunkFlag, ContentCounts, ContentHash, DirectiveReader,
+    Document, ErrorCode, Exclusion, Ledger, Metadata, PageError, PageFlag, PageOutcome, PageRecord,
     RobotsDirectives, Timestamp, Validators, WebUrl, document_id,
 };
 use crate::quality::{QualityOptions, assess};
-
-/// Share of control and replacement characters from which on a text is no text: one in so many.
-const BINARY_ONE_IN: usize = 10;
 
 /// A page as it came, from wherever.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -145,7 +144,8 @@ pub struct Converter {
     sites: Vec<(HostPattern, ExtractOptions)>,
     clean: CleanOptions,
     quality: QualityOptions,
-    chunk: ChunkOptions,
+    /// How pages are cut, where they are.
+    chunk: Option<ChunkOptions>,
     tokenizer: Tokenizer,
     robots: RobotsMode,
     product_token: String,
@@ -163,7 +163,7 @@ impl Converter {
             sites: config.sites().collect(),
             clean: config.clean,
             quality: config.quality.clone(),
-            chunk: config.chunk.clone(),
+            chunk: Some(config.chunk.clone()),
             tokenizer: config.tokenizer.clone(),
             robots: config.politeness.robots,
             usage_policy: config.politeness.usage_policy,
@@ -187,6 +187,13 @@ impl Converter {
     pub fn for_given_pages(mut self) -> Self {
         self.robots = RobotsMode::Ignore;
         self.usage_policy = UsagePolicy::Record;
+        self
+    }
+
+    /// Leaves pages in one piece: for those who want no chunks.
+    #[must_use]
+    pub fn without_chunks(mut self) -> Self {
+        self.chunk = None;
         self
     }
 
@@ -261,6 +268,9 @@ impl Converter {
         let outcome = exclusion.map_or(PageOutcome::Collected, PageOutcome::Excluded);
         let is_collected = outcome == PageOutcome::Collected;
         let mut record = input.record(outcome, run_id);
+        if is_collected {
+            record.chunks = self.chunks(&document, record.document_id);
+        }
         record.charset = Some(text.charset.to_owned());
         record.flags.clone_from(&document.flags);
         if text.source == CharsetSource::Detected && text.charset != "utf-8" {
@@ -274,16 +284,6 @@ impl Converter {
         record.body_hash = Some(ContentHash::of(&input.body));
         if is_collected {
             record.content_hash = Some(ContentHash::of(document.markdown.as_str().as_bytes()));
-            record.chunks = chunk(
-                ChunkInput {
-                    markdown: document.markdown.as_str(),
-                    title: document.metadata.title.as_deref(),
-                    headings: &document.headings,
-                    document_id: record.document_id,
-                },
-                &self.chunk,
-                &self.tokenizer,
-            );
             if record.is_partial() {
                 record.chunks.iter_mut().for_each(|chunk| chunk.flags.push(ChunkFlag::PartialPage));
             }
@@ -305,6 +305,17 @@ impl Converter {
         }
         let redirect = document.redirect.filter(|target| Some(target) != input.base.as_ref());
         Converted { record, outlinks, redirect, ledger: document.ledger }
+    }
+
+    fn chunks(&self, document: &Document, document_id: Uuid) -> Vec<Chunk> {
+        let Some(options) = &self.chunk else { return Vec::new() };
+        let input = ChunkInput {
+            markdown: document.markdown.as_str(),
+            title: document.metadata.title.as_deref(),
+            headings: &document.headings,
+            document_id,
+        };
+        chunk(input, options, &self.tokenizer)
     }
 
     /// The pages that a feed or a sitemap lists: neither is a page itself.
@@ -356,35 +367,4 @@ fn counts(document: &Document) -> ContentCounts {
         filtered_chars_removed: document.initial_markdown_chars.saturating_sub(kept),
         final_filtered_chars: kept,
     }
-}
-
-/// Whether a document of this type may be a feed or a sitemap.
-fn is_list(media_type: &str) -> bool {
-    let lists = [
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/feed+json",
-        "application/xml",
-        "text/xml",
-    ];
-    lists.contains(&media_type)
-}
-
-fn format(media_type: &str) -> Option<SourceFormat> {
-    match media_type {
-        "text/html" | "application/xhtml+xml" => Some(SourceFormat::Html),
-        "text/plain" => Some(SourceFormat::Plain),
-        "text/markdown" | "text/x-markdown" => Some(SourceFormat::Markdown),
-        _ => None,
-    }
-}
-
-/// Whether a text begins with too many characters that no text has.
-fn is_binary(text: &str) -> bool {
-    let (mut bad, mut all) = (0, 0);
-    for c in text.chars().take(4_096) {
-        all += 1;
-        bad += usize::from(c == '\u{fffd}' || c.is_control() && !c.is_whitespace());
-    }
-    bad * BINARY_ONE_IN > all
 }

@@ -26,6 +26,8 @@ pub struct LocalJob {
     pub inputs: Vec<Input>,
     /// The charset of every page, whatever it declares.
     pub charset: Option<String>,
+    /// Whether pages are cut into chunks.
+    pub cuts: bool,
     /// The time of day.
     pub clock: Clock,
 }
@@ -34,6 +36,7 @@ impl LocalJob {
     fn pool(&self) -> Result<Pool, RunError> {
         let converter =
             Converter::new(&self.config).for_given_pages().with_charset(self.charset.clone());
+        let converter = if self.cuts { converter } else { converter.without_chunks() };
         Pool::new(&self.config.run, converter)
     }
 }

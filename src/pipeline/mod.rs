@@ -25,6 +25,7 @@ mod error;
 mod feed;
 mod host;
 mod inputs;
+mod kind;
 mod local;
 mod missing;
 mod plan;

@@ -79,13 +79,19 @@ impl QualityOptions {
     }
 }
 
+/// How much of a page's Markdown is measured, in bytes: reading it takes a hundred times its room
+/// where every character may be markup.
+const MEASURED_BYTES: usize = 1_000_000;
+
 /// Finds the language of `document`, where it can be told, and measures its text, where there is
-/// any.
+/// any: the first megabyte of it.
 pub fn assess(document: &mut Document) {
     if document.markdown.is_empty() {
         return;
     }
-    let prose = Prose::of(document.markdown.as_str());
+    let markdown = document.markdown.as_str();
+    let measured = markdown.get(..markdown.floor_char_boundary(MEASURED_BYTES));
+    let prose = Prose::of(measured.unwrap_or(markdown));
     language::find(&prose, &mut document.metadata);
     let words = Words::of(&prose.text, document.metadata.lang.as_deref());
     let lines = repetition::lines(&prose);
