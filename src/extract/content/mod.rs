@@ -8,7 +8,10 @@
 //! - *article*: the elements with the most paragraphs ([`scoring`]), tidied of link lists and forms
 //!   ([`tidy`]).
 //!
-//! [`arbiter`] chooses, by what kind of page it is ([`page_type`]) and by how far the two agree.
+//! [`arbiter`] chooses, by what kind of page it is ([`page_type`]) and by how far the two agree. What
+//! is chosen is trimmed: teasers and bylines ([`teasers`], [`beside`]), what stands around an
+//! article ([`ends`]), its title ([`title`]), and headings that are left with nothing ([`empty`]).
+//!
 //! Promises: a page with visible text is never empty; code, data tables, the main heading and
 //! anything that is more than half of the text never go by a name alone; time is linear.
 

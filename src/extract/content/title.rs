@@ -7,8 +7,12 @@ use crate::model::collapse;
 /// Removes the main heading where `title`, which the page's metadata keeps, says the same.
 pub(super) fn prune(page: &Page<'_>, title: Option<&str>, removed: &mut Removed) {
     let Some(title) = title else { return };
+    let measures = page.measure(removed);
+    // A character counts twice at most; headings that nest are not read again and again.
+    let most = u32::try_from(title.chars().count()).unwrap_or(u32::MAX).saturating_mul(2);
     for node in page.kept(page.body, removed) {
-        if page.tree.tag(node) == "h1" && collapse(&page.tree.text_content(node)) == title {
+        let fits = page.tree.tag(node) == "h1" && measures.of(node).text <= most;
+        if fits && collapse(&page.tree.text_content(node)) == title {
             remove(removed, node, "content.title");
         }
     }
