@@ -250,7 +250,7 @@ impl Converter {
     fn finish(
         &self,
         input: &PageInput,
-        document: Document,
+        mut document: Document,
         text: &BodyText,
         run_id: &str,
     ) -> Converted {
@@ -268,9 +268,6 @@ impl Converter {
         let outcome = exclusion.map_or(PageOutcome::Collected, PageOutcome::Excluded);
         let is_collected = outcome == PageOutcome::Collected;
         let mut record = input.record(outcome, run_id);
-        if is_collected {
-            record.chunks = self.chunks(&document, record.document_id);
-        }
         record.charset = Some(text.charset.to_owned());
         record.flags.clone_from(&document.flags);
         if text.source == CharsetSource::Detected && text.charset != "utf-8" {
@@ -279,11 +276,12 @@ impl Converter {
         record.flags.extend(refusals);
         record.removed = document.ledger.removals();
         record.counts = counts(&document);
-        record.quality = document.quality;
-        record.sketch = document.sketch.filter(|_| is_collected);
+        record.quality = document.quality.take();
+        record.sketch = document.sketch.take().filter(|_| is_collected);
         record.body_hash = Some(ContentHash::of(&input.body));
         if is_collected {
             record.content_hash = Some(ContentHash::of(document.markdown.as_str().as_bytes()));
+            record.chunks = self.chunks(&document, record.document_id);
             if record.is_partial() {
                 record.chunks.iter_mut().for_each(|chunk| chunk.flags.push(ChunkFlag::PartialPage));
             }

@@ -1,6 +1,7 @@
 //! Takes out headings whose section is gone.
 
 use super::measure::{Page, Removed, is_removed, remove};
+use crate::extract::blocks::heading_level;
 use crate::extract::tree::NodeId;
 
 /// Removes each heading behind which something was removed, and nothing is left before the next
@@ -25,11 +26,7 @@ pub(super) fn prune(page: &Page<'_>, removed: &mut Removed) {
             continue;
         }
         let tag = page.tree.tag(node);
-        let level = match tag.as_bytes() {
-            [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
-            _ => None,
-        };
-        if let Some(level) = level.filter(|_| measures.of(node).text > 0) {
+        if let Some(level) = heading_level(tag).filter(|_| measures.of(node).text > 0) {
             while let Some((heading, _, gone)) = open.pop_if(|(_, above, _)| *above >= level) {
                 empty.extend(gone.map(|rule| (heading, rule)));
             }

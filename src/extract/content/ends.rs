@@ -3,7 +3,7 @@
 //! pages.
 
 use super::lines::{Line, lines, take_out};
-use super::measure::{Page, Removed};
+use super::measure::{Page, Removed, is_sentence_end};
 use super::phrases::{ADVERTISEMENT, CREDIT};
 use super::sections::is_any;
 
@@ -91,7 +91,7 @@ fn is_label(page: &Page<'_>, line: &Line) -> bool {
 /// Whether `text` ends as a sentence does.
 fn ends_sentence(text: &str) -> bool {
     let is_closing = |c: char| c.is_whitespace() || matches!(c, '"' | '”' | '»' | '’' | ')' | '」');
-    text.trim_end_matches(is_closing).ends_with(['.', '!', '?', '。', '！', '？', '।', '؟', '…'])
+    text.trim_end_matches(is_closing).ends_with(is_sentence_end)
 }
 
 /// Whether `text` has a year or a time of the day.

@@ -2,6 +2,7 @@
 
 use super::measure::{Facts, Measures, Page, Removed};
 use super::scoring::is_block;
+use crate::extract::blocks::heading_level;
 use crate::extract::tree::NodeId;
 
 /// A run of text in one block, up to an empty line.
@@ -58,7 +59,7 @@ impl Line {
 
     /// Whether it is a heading, or stands in one.
     pub(super) fn is_heading(&self, page: &Page<'_>) -> bool {
-        matches!(page.tree.tag(self.block), "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
+        heading_level(page.tree.tag(self.block)).is_some()
     }
 }
 

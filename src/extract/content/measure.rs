@@ -327,10 +327,14 @@ fn count_text(own: &mut Facts, text: &str) {
         was_space = false;
         chars += 1 + u32::from(is_dense(c));
         own.commas += u32::from(is_comma(c));
-        own.sentences +=
-            u32::from(matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '।' | '؟' | '…'));
+        own.sentences += u32::from(is_sentence_end(c));
     }
     own.text = chars;
+}
+
+/// Whether `c` ends a sentence, in any script.
+pub(super) fn is_sentence_end(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '।' | '؟' | '…')
 }
 
 /// Whether `c` belongs to a script that writes without spaces between words.
