@@ -141,13 +141,21 @@ fn alignment(tree: &Tree, id: NodeId) -> Alignment {
 #[derive(Debug, Default)]
 pub(super) struct TableBuilder {
     rows: Vec<(Section, Vec<Cell>)>,
-    /// The table's caption.
-    pub(super) caption: Vec<Inline>,
+    /// The table's captions, one behind the other.
+    caption: Vec<Inline>,
     /// Tables that stood in cells: they follow the table.
     pub(super) inner: Vec<TableBuilder>,
 }
 
 impl TableBuilder {
+    /// Adds a caption: a table that has several shows them all.
+    pub(super) fn caption(&mut self, caption: Vec<Inline>) {
+        if !self.caption.is_empty() && !caption.is_empty() {
+            self.caption.push(Inline::Text(" ".to_owned()));
+        }
+        self.caption.extend(caption);
+    }
+
     /// Begins a row.
     pub(super) fn row(&mut self, section: Section) {
         self.rows.push((section, Vec::new()));

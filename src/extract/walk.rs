@@ -293,7 +293,7 @@ impl Walker<'_> {
             Ending::Caption => {
                 let caption = self.leave_context();
                 match self.tables.last_mut() {
-                    Some(table) => table.caption = caption,
+                    Some(table) => table.caption(caption),
                     None => self.paragraph(caption),
                 }
             }

@@ -239,3 +239,11 @@ fn numbers_that_count_the_lines_of_code_are_no_code() {
     check(&rows(&["1", "3"]), "```\n1\npick(10)\n3\npick(30)\n```");
     check(&rows(&["1"]), "```\n1\npick(10)\n```");
 }
+
+#[test]
+fn a_table_keeps_all_of_its_captions() {
+    let table = |captions: &str| format!("<table>{captions}<tr><th>a<th>b<tr><td>1<td>2</table>");
+    let rows = "| a | b |\n| --- | --- |\n| 1 | 2 |";
+    check(&table("<caption>Tea</caption><caption></caption>"), &format!("Tea\n\n{rows}"));
+    check(&table("<caption>Tea</caption><caption>Cups</caption>"), &format!("Tea Cups\n\n{rows}"));
+}
